@@ -128,7 +128,7 @@ CHANGES = {
     "second grad via backward": "lines 4 to 5:  first = torch.autograd.grad(y, x, create_graph=True)[0]",
     "multihead mask broadcast": "line 4:  scores = q @ k.transpose(-2, -1) / 8 ** 0.5",
     "pairwise distance broadcasting": "line 4:  dist = torch.sqrt(((a.unsqueeze(1) - b) ** 2).sum(-1))",
-    "gradcheck fail": "line 11:  return g * 3 * x ** 2",
+    "gradcheck fail": "line 11:  return 3 * g * x ** 2",
     "threshold compare": "line 7:  pred = torch.sigmoid(m(x)).squeeze()",
     "frozen all layers": "without lines 6 to 7",
     "sgd by hand dict": "line 7:  with torch.no_grad(): params[k] -= 0.1 * params[k].grad",

@@ -29,14 +29,15 @@ def loss(typical_same_shape=("input", "target"), **fields):
     `reduce` may replace it, if `order` names them.
     """
     return composite(
-        canonical_attributes=_as_reduction,
+        canonical_attributes=as_reduction,
         torch=F + "{name}",
         typical_same_shape=typical_same_shape,
         **fields,
     )
 
 
-def _as_reduction(*, size_average=None, reduce=None, **attrs):
+def as_reduction(*, size_average=None, reduce=None, **attrs):
+    """The attributes of a loss; deprecated ones that are passed decide its `reduction`."""
     if size_average is None and reduce is None:
         return attrs
     reduction = "mean" if size_average is None or size_average else "sum"

@@ -98,8 +98,8 @@ def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
     if name == "embedding" and not isinstance(args[0], Tensor):
         raise _no_tensor(m, name, "indices", 2, args[0])
     if name in INNER:
-        for place, argument in enumerate(("input", "target")[: len(args)]):
-            if not isinstance(args[place], Tensor):
+        for place, argument in enumerate(("input", "target", "weight")[: len(args)]):
+            if not isinstance(args[place], Tensor) and (place < 2 or args[place] is not None):
                 raise _no_tensor(m, INNER[name], argument, place + 1, args[place])
     if isinstance(args[0], Tensor):
         return

@@ -2,12 +2,13 @@
 losses and similar ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
 from ...operators import lookup
+from ...operators.losses import as_reduction
 from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
 from .apply import apply, call_operator
@@ -293,9 +294,37 @@ def cholesky(m: Machine, input: Tensor, upper: bool = False) -> Tensor:
     return calls.call("cholesky", [input], {"upper": upper} if upper else {})
 
 
-@define("F")
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def _define_loss(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Register a loss of torch.nn.functional: its arguments are in PyTorch's order, in which the
+    deprecated `size_average` and `reduce` decide the `reduction` where they are passed.
+    """
+    name = function.__name__
+
+    def call(m: Machine, *args: Any, **named: Any) -> Tensor:
+        given = dict(zip(lookup(name).positional, args)) | named
+        legacy = {key: given.pop(key, None) for key in ("size_average", "reduce")}
+        if any(value is not None for value in legacy.values()):
+            given |= as_reduction(**legacy)
+            m.warn(EXCEPTIONS["UserWarning"], LEGACY_REDUCTION.format(given["reduction"]))
+        if given.get("weight") is not None and "weight" not in function.__annotations__:
+            raise Unsupported(f"weights of {name}")
+        return function(m, **{k: v for k, v in given.items() if k != "weight" or v is not None})
+
+    define("F", name=name)(call)
+    return function
+
+
+LEGACY_REDUCTION = (
+    "size_average and reduce args will be deprecated, please use reduction='{}' instead."
+)
+
+
+@_define_loss
 def huber_loss(
-    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, **_: Any
+    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
     """Squared differences where they are small, absolute ones elsewhere."""
     _check_target_size(m, input, target)
@@ -305,9 +334,6 @@ def huber_loss(
         text = f"Found dtype {of_target} but expected {of_input}"
         underived(text, "HuberLossBackward0", [input, target], loss, m.line)
     return loss
-
-
-# ---- losses --------------------------------------------------------------------------------------
 
 
 def _check_target_size(m: Machine, input: Tensor, target: Tensor) -> None:
@@ -330,20 +356,9 @@ def _reduced(m: Machine, loss: Tensor, reduction: str) -> Tensor:
     return calls.call(reduction, [loss], {})
 
 
-@define("F")
-def mse_loss(
-    m: Machine,
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    **_: Any,
-) -> Tensor:
+@_define_loss
+def mse_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Squared differences, reduced."""
-    if size_average is not None or reduce is not None:
-        summed = "sum" if size_average is False else "mean"
-        reduction = "none" if reduce is False else summed
     _check_target_size(m, input, target)
     return calls.call("mse_loss", [input, target], {"reduction": reduction})
 
@@ -367,17 +382,17 @@ MEAN_OF_DIVERGENCE = (
 )
 
 
-@define("F")
-def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any) -> Tensor:
+@_define_loss
+def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Absolute differences, reduced."""
     _check_target_size(m, input, target)
     difference = arithmetic.binary("sub", input, target)
     return _reduced(m, call_operator("abs", difference), reduction)
 
 
-@define("F")
+@_define_loss
 def smooth_l1_loss(
-    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0, **_: Any
+    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
     """Squared differences where they are small, absolute ones elsewhere."""
     _check_target_size(m, input, target)
@@ -399,9 +414,9 @@ def _check_same(name: str, input: Tensor, target: Tensor) -> None:
         )
 
 
-@define("F")
+@_define_loss
 def binary_cross_entropy(
-    m: Machine, input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", **_: Any
+    m: Machine, input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """The negative log likelihood of targets between 0 and 1."""
     _check_same("bce", input, target)
@@ -420,7 +435,7 @@ def _check_dtype(input: Tensor, target: Tensor) -> None:
         )
 
 
-@define("F")
+@_define_loss
 def binary_cross_entropy_with_logits(
     m: Machine,
     input: Tensor,
@@ -428,7 +443,6 @@ def binary_cross_entropy_with_logits(
     weight: Any = None,
     reduction: str = "mean",
     pos_weight: Any = None,
-    **_: Any,
 ) -> Tensor:
     """Binary cross-entropy of the sigmoid of the input."""
     _check_same("logits", input, target)
@@ -448,7 +462,7 @@ def binary_cross_entropy_with_logits(
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
 
 
-@define("F")
+@_define_loss
 def cross_entropy(
     m: Machine,
     input: Tensor,
@@ -457,7 +471,6 @@ def cross_entropy(
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-    **_: Any,
 ) -> Tensor:
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
@@ -546,7 +559,7 @@ def _check_target_positions(input: Tensor, target: Tensor) -> None:
         raise error("RuntimeError", f"Expected target size {wanted}, got {sizes}")
 
 
-@define("F")
+@_define_loss
 def nll_loss(
     m: Machine,
     input: Tensor,
@@ -554,7 +567,6 @@ def nll_loss(
     weight: Any = None,
     ignore_index: int = -100,
     reduction: str = "mean",
-    **_: Any,
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
     _check_classes(input, target, weight, ignore_index)

@@ -32,6 +32,11 @@ def _joined_before(m: Machine, self: Instance, other: Any) -> Any:
     return shape_value(other + self.payload) if isinstance(other, tuple) else NotImplemented
 
 
+def _repeated(m: Machine, self: Instance, count: Any) -> Any:
+    """The sizes several times, as a torch.Size."""
+    return shape_value(self.payload * count) if isinstance(count, int) else NotImplemented
+
+
 def _sizes(m: Machine, self: Instance, place: Any) -> Any:
     """One of the sizes, or a slice of them as a torch.Size."""
     result = m.call(m.get(self.payload, "__getitem__"), (place,))
@@ -40,6 +45,7 @@ def _sizes(m: Machine, self: Instance, place: Any) -> Any:
 
 SIZE.members["__add__"] = Builtin("__add__", _joined)
 SIZE.members["__radd__"] = Builtin("__radd__", _joined_before)
+SIZE.members["__mul__"] = SIZE.members["__rmul__"] = Builtin("__mul__", _repeated)
 SIZE.members["__getitem__"] = Builtin("__getitem__", _sizes)
 
 

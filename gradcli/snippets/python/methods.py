@@ -155,15 +155,14 @@ def mutable(cls: Class) -> bool:
 
 def make_int(m: Any, value: Any = 0, base: Any = MISSING_ARGUMENT) -> int:
     """int(value, base)."""
-    value = plain(value)
     if base is not MISSING_ARGUMENT:
-        return host_call(m, int, (value, base), {})
+        return host_call(m, int, (plain(value), base), {})
     number = m.number(value, "__int__")
     if type(number) not in SCALARS:
         raise error(
             "TypeError",
             "int() argument must be a string, a bytes-like object or a real number, not "
-            f"'{m.type_name(number)}'",
+            f"'{m.type_name(value)}'",
         )
     return host_call(m, int, (number,), {})
 
@@ -173,7 +172,7 @@ def make_float(m: Any, value: Any = 0.0) -> float:
     if type(number) not in SCALARS:
         raise error(
             "TypeError",
-            f"float() argument must be a string or a real number, not '{m.type_name(number)}'",
+            f"float() argument must be a string or a real number, not '{m.type_name(value)}'",
         )
     return host_call(m, float, (number,), {})
 

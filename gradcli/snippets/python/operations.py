@@ -429,11 +429,11 @@ class Operations:
         """A value as an integer, by `__index__`."""
         if type(value) in (int, bool):
             return int(value)
-        value = plain(value)
-        function = MISSING if type(value) in PLAIN else self.special(value, "__index__")
+        number = plain(value)
+        function = MISSING if type(number) in PLAIN else self.special(value, "__index__")
         if function is MISSING:
-            if type(value) in (int, bool):
-                return int(value)
+            if type(number) in (int, bool):
+                return int(number)
             raise error(
                 "TypeError", f"'{self.type_name(value)}' object cannot be interpreted as an integer"
             )

@@ -82,7 +82,9 @@ def _tensors_into_call(case: Case, call: ast.Call) -> Iterator[Proposal]:
 def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
     """Write nn.ReLU()(x) for nn.ReLU(x), where the layer was used in place of its output."""
     for call in case.calls(layer, everywhere=True):
-        if len(call.args) == 1 and isinstance(call.args[0], ast.Call | ast.Name | ast.BinOp):
+        given = call.args[0] if len(call.args) == 1 else None
+        held = method(given)[:1].isupper()  # such as the layers of a Sequential
+        if isinstance(given, ast.Call | ast.Name | ast.BinOp) and not held:
             why = f"{layer} is a class: it is made first, and then called with the values."
             yield case.replaced(call.func, f"{case.of(call.func)}()", why=why)
 

@@ -12,7 +12,7 @@ from ...analysis import Analysis
 from ...formulas.wording import wording_of
 from ...short.gradients import Gradients
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, is_operation, method, owner, parts, target_of, within
+from .nodes import calls_in, dotted, method, owner, parts, target_of, within
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -402,7 +402,7 @@ def derivative(
     result = re.sub(r"\bg\b", grad, written)
     if "out" not in known:
         result = re.sub(r"\bout\b", f"({text.splitlines()[-1]})", result)
-    if not a.problem.out.shape:  # its seed is 1, and left out
+    if not re.search(r"\bg\b", written):  # the seed of a single number is 1, and left out
         result = f"{grad} * {result if result.isidentifier() else f'({result})'}"
     used = {n.id for n in ast.walk(ast.parse(result)) if isinstance(n, ast.Name)}
     return result if written and used <= known else None
@@ -451,22 +451,9 @@ def mismatch(case: Case) -> Iterator[Proposal]:
         coarse = [i for i in items if (t := case.tensor(i)) is None or t.dtype.name != "float64"]
         edits = [case.appending(i, ".double().detach().requires_grad_()") for i in coarse]
         yield from case.change(*edits)
-    for cls in classes(case):
-        for backward in methods(cls, "backward"):
-            yield from powers(case, backward)
     for cls, _, given in returned(case):
         place = int(case.match[2])
         derived = derivative(case, cls, place) if place < len(given) else None
         if derived is not None:
             note = "The derivative of what forward computes."
             yield case.replaced(given[place], derived, note=note)
-
-
-def powers(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
-    """Add a missing power to a backward that is a single product."""
-    saved = [dotted(t) for s in unpackings(backward, case) for t in parts(s.targets[0])]
-    for value in results_of(backward):
-        if is_operation(value, ast.Mult):
-            for x in [n for n in within(value, ast.Name) if n.id in saved]:
-                for power in (2, 3):
-                    yield case.replaced(x, f"{x.id} ** {power}")

@@ -402,17 +402,19 @@ def carried_by_object(case: Case) -> Iterator[Proposal]:
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:
-    """Detach, at the start of each call, a state that a module keeps between calls."""
+    """Detach, at the start of each call, a state that a module or a global name keeps."""
     for function in case.of_type(ast.FunctionDef, everywhere=True):
         if function.name == "__init__":
             continue
         nodes = [n for n in within(function, ast.Attribute) if dotted(n).startswith("self.")]
         stored = {dotted(n) for n in nodes if isinstance(n.ctx, ast.Store)}
         read = {dotted(n) for n in nodes if isinstance(n.ctx, ast.Load)}
-        for name in sorted(stored & read):
+        shared = {n for s in within(function, ast.Global) for n in s.names}
+        first = next(s for s in function.body if not isinstance(s, ast.Global))
+        for name in sorted(stored & read | shared):
             for text in (f"{name}.detach()", f"tuple(s.detach() for s in {name})"):
                 yield case.proposal(
-                    case.before(function.body[0], f"{name} = {_unless_none(case, name, text)}"),
+                    case.before(first, f"{name} = {_unless_none(case, name, text)}"),
                     note=f"{name} keeps its numbers; the graph of the call before is let go.",
                     why=SECOND + f" {name} comes from the call before, and brings its graph along.",
                 )

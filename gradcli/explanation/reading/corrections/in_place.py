@@ -422,6 +422,10 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
             yield case.appended(built.value, ".clone()")
     for call in calls:
         if isinstance(call.func, ast.Attribute):
-            yield case.renamed_to(call, method(call).removesuffix("_"))
+            statement, edit = case.statement_of(call), case.renamed(call, method(call).rstrip("_"))
+            hook = getattr(case.function_of(statement), "name", "")
+            if hook and hook in [dotted(a) for h in hooked for a in h.args]:
+                yield case.proposal(case.inserting(statement, "return "), edit)
+            yield case.proposal(edit)
     for statement in case.statements:
         yield from out_of_place(case, statement)

@@ -72,8 +72,11 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
         yield case.appended(call.args[-1], f".clamp(max={last_index})", note=note, weak=True)
 
 
+NO_NEXT = "Nothing follows the last step: what would come then is 0."
+
+
 def earlier_end(case: Case, loop: ast.For, there: int | None) -> Iterator[Proposal]:
-    """End a loop over range() at the last index."""
+    """End a loop over range() at the last index; going backwards, take 0 for what is beyond it."""
     for call in calls_in(loop.iter, "range"):
         last = call.args[-1] if len(call.args) < 3 else call.args[1]
         if there is not None:
@@ -83,6 +86,10 @@ def earlier_end(case: Case, loop: ast.For, there: int | None) -> Iterator[Propos
             holder = case.value(node.value)
             if isinstance(holder, list | tuple) and dotted(node.slice) == dotted(loop.target):
                 yield case.replaced(last, f"len({case.of(node.value)})")
+        for node in case.of_type(ast.Subscript) if method(loop.iter) == "reversed" else ():
+            if looked_ahead(case, [node], dotted(loop.target)):
+                exists = f"{case.of(node.slice)} < len({case.of(node.value)})"
+                yield case.replaced(node, f"({case.of(node)} if {exists} else 0)", why=NO_NEXT)
         for n in looked_ahead(case, case.of_type(ast.Subscript), dotted(loop.target)):
             yield case.replaced(last, f"{case.of(last)} - {n}")
         yield case.replaced(last, f"{case.of(last)} - 1")

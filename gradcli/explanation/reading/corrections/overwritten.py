@@ -45,9 +45,9 @@ def needed(case: Case) -> Iterator[Proposal]:
         else:
             yield from out_of_place(case, statement)
     yield from recomputed(case)
+    yield from copied_operand(case)
     for statement in statements:
         yield from after_step(case, statement)
-        yield from copied_operand(case)
     edits = out_of_place_edits(case, statements)
     if len(edits) > 1:
         yield case.proposal(*edits, note=NEW)

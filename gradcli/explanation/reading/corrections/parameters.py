@@ -95,12 +95,14 @@ def flag_no_bool(case: Case) -> Iterator[Proposal]:
 
 
 def of_matrices(case: Case) -> Iterator[Proposal]:
-    """Initialise only matrices in a loop over all parameters."""
+    """Initialise only matrices in a loop over all parameters; set a bias to zero."""
     for call in case.calls():
         for given in call.args[:1] if case.loop(call) else ():
             if isinstance(given, ast.Name):
                 header = f"if {given.id}.dim() > 1:"
                 yield case.proposal(case.wrapping([case.statement], header))
+        for given in call.args[:1] if method(call).endswith("_") else ():
+            yield case.replaced(call, f"torch.nn.init.zeros_({case.of(given)})")
 
 
 def no_flag(case: Case) -> Iterator[Proposal]:
