@@ -272,6 +272,9 @@ def test_a_note_stands_once():
     """Both relus are of one array, whose second column is negative."""
     out = answered("(relu(x) + relu(x)).sum()", "-v", "x=[[1.,-1],[2,-2]]").out
     assert out.count("is 0 for every row") == 1
+    two = "h = relu(x); k = relu(y); (h * k).sum()"
+    out = answered(two, "-v", "x=[[1.,-1],[2,-2]]", "-v", "y=[[-1.,1],[-2,2]]").out
+    assert "k[:,0] and h[:,1] are 0 for every row" in out
 
 
 def test_a_matrix_of_zeros_is_said_to_be():
@@ -283,8 +286,25 @@ def test_a_matrix_of_zeros_is_said_to_be():
 def test_what_made_an_answer_nan_stands_before_it():
     out = answered("log(softmax(x, dim=0))", "-v", "x=[1000.,0,-1000]", "-g", "[1,0,0]").out
     assert out.index("not-finite") < out.index("formula-differs") < out.index("Gradient\n")
+    out = answered("x.prod()", "-v", "x=[0.,2,3]").out  # out / x is nan at 0
+    assert out.index("formula-not-finite") < out.index("Gradient\n")
     out = answered("x / y", "-v", "x=1.", "-v", "y=0.").out  # infinite, as it should be
     assert out.index("Gradients\n") < out.index("not-finite")
+
+
+def test_formulas_of_several_inputs_use_the_names_of_reductions():
+    out = answered("cosine_similarity(x, y, dim=0)", "-s", "x=3,y=3").out
+    assert "x.grad = (y / n1 - x * out / n) / n" in out
+    assert out.count(".norm()") == 2  # their definitions
+    lines = answered("layer_norm(x, (4,), w)", "-s", "x=2x4,w=4").lines
+    assert lines.count("  z = layer_norm(x, (4,))") == 1
+    assert any("w.grad[j] = Σ_i g[i,j] z[i,j]" in line for line in lines)
+
+
+def test_an_element_is_written_in_symbols_where_its_formula_is():
+    loss = "p = sigmoid(x @ w); loss = -(y * log(p) + (1 - y) * log(1 - p)).mean()"
+    out = answered(loss, *("-v", "x=[[1.,2],[3,4]]", "-v", "w=[0.1,0.2]", "-v", "y=[1.,0]")).out
+    assert "x.grad[0,0] = (p[0] - y[0])·w[0] / 2 = (-0.37754)·0.1 / 2 = -0.018877" in out
 
 
 def test_a_table_that_would_cut_its_entries_is_a_sentence():
@@ -1088,7 +1108,9 @@ def test_element():
     assert "n = x.norm()" in unit
     assert "≠ 0" not in unit
     rows = answered("layer_norm(x, (4,))", "-s", "x=2x4", "--element", "x[1,2]").out
-    assert "x.grad[1,2] = s[1,0] (g[1,2] - g[1].mean() - out[1,2] (g * out)[1].mean())" in rows
+    element = "(g[1,2] - g[1].mean() - out[1,2] (g * out)[1].mean()) / s[1,0]"
+    assert f"x.grad[1,2] = {element}" in rows
+    assert "(3 / 4 - out[1,2] ** 2 / 4) / s[1,0]" in rows  # sizes of an element are numbers
     assert "keepdim=True)[1" not in rows
     third = answered("x / 3 * x", "-v", "x=[1.,2.]", "-g", "[1.,1.]", "--element", "x[0]").lines
     assert next(line for line in third if "x.grad[0]" in line).endswith(" = 0.66667")

@@ -379,7 +379,7 @@ def test_every_rule_has_cases():
     }
     elsewhere = {  # test_shortest.py
         *("transpose_second", "sign_before_products", "without_parentheses", "numbers_first"),
-        "roots_below",
+        *("roots_below", "reciprocal_root"),
     }
     elsewhere |= {  # of what is assumed, test_formulas_torch.py
         *("compared_with_zero", "sqrt_of_square", "clamp_of_nonnegative", "sum_of_simplex"),

@@ -386,8 +386,8 @@ def test_jvp():
 @pytest.mark.parametrize(("text", "formula"), [
     ("softmax(x, -1)", "out * (t - (t * out).sum(dim=-1, keepdim=True))"),
     ("layer_norm(x, (x.shape[-1],))",
-     "rsqrt(x.var(dim=1, keepdim=True, correction=0) + 1e-05)"
-     " * (t - t.mean(dim=1, keepdim=True) - out * (t * out).mean(dim=1, keepdim=True))"),
+     "(t - t.mean(dim=1, keepdim=True) - out * (t * out).mean(dim=1, keepdim=True))"
+     " / sqrt(x.var(dim=1, keepdim=True, correction=0) + 1e-05)"),
     ("inv(x)", "-out @ t @ out"),  # not symmetric: the gradient is -out.T @ g @ out.T
 ])  # fmt: skip
 def test_a_symmetric_jacobian_multiplies_from_either_side(text, formula):

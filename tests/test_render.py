@@ -226,8 +226,33 @@ def test_a_file_that_is_not_there():
     assert "nowhere.json" in found.err
 
 
+def test_long_formulas_are_broken_before_the_operators_that_bind_least():
+    out = gradcli(
+        "layer_norm(x, (4,), w, b)", "-s", "x=2x4", "-w", "x", "--width", "60", "--color", "never"
+    ).out
+    assert (
+        """
+  x.grad = (g * w - (g * w).mean(dim=1, keepdim=True)
+           - z * (g * (out - b)).mean(dim=1, keepdim=True))
+           / s    2×4
+"""
+        in out
+    )
+    unbroken = gradcli("layer_norm(x, (4,), w, b)", "-s", "x=2x4", "-w", "x", "--width", "300").out
+    shown, whole = (text.partition("x.grad = ")[2].partition("/ s")[0] for text in (out, unbroken))
+    assert shown.split() == whole.split()
+
+
+def test_a_row_of_numbers_is_below_what_it_does_not_fit_beside():
+    lines = gradcli(
+        "layer_norm(x, (4,), w)", "-v", "x=[[1,2,3,5],[2,1,4,3]]", "-s", "w=4", "-w", "w"
+    ).lines
+    line = next(k for k, line in enumerate(lines) if "w.grad = " in line)
+    assert not lines[line].endswith(",")
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
-@pytest.mark.parametrize("text", ["softmax(x @ W, 1)", "layer_norm(x, (3,)) @ W"])
+@pytest.mark.parametrize("text", ["x.cumsum(0) @ W", "sin(x) @ W"])
 def test_rows_of_a_matrix_are_as_long_in_ascii(text, width):
     out = gradcli("jacobian", text, "-s", "x=2x3,W=3x3", "--width", str(width), "--ascii").out
     rows = [line for line in out.splitlines() if re.search(r"\| out\[|^  -+\+", line)]

@@ -788,6 +788,7 @@ CASES = {
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "where_domain_holds": ["where(x > 0, y, nan)"],
+    "reciprocal_root": ["1 / sqrt(exp(x))"],
     "without_parentheses": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
     "flip_of_elementwise": [
         "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",

@@ -27,6 +27,13 @@ def test_a_matrix_whose_rows_do_not_fit_beside_its_function():
     ]
 
 
+def test_rows_of_a_matrix_that_are_long_have_a_line_each():
+    rows = ["[1.54099, -0.29342]", "[0.56843, -1.08452]", "[0.40334, 0.83802]"]
+    assert wrapped(f"f([{', '.join(rows)}])", 50).split("\n") == [
+        f"f([{rows[0]},", f"   {rows[1]},", f"   {rows[2]}])"
+    ]  # fmt: skip
+
+
 def test_a_sum_gets_brackets():
     assert wrapped(SUM, 60).split("\n") == [
         "out = (torch.softmax(q @ k.T + m, dim=-1) @ v",

@@ -11,7 +11,7 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.formulas.spelling import read_element
 from ..notation.indices.collect import Simplifier
-from ..notation.indices.expressions import Expr, TooLong, resolved_values, substituted
+from ..notation.indices.expressions import Expr, TooLong, resolved_values, substituted, with_sizes
 from ..notation.indices.written import EXACT, Lettering, Writing
 from ..notation.tree import Token
 from .analysis import Analysis, is_large, none_if_unwritable, within_budget
@@ -131,7 +131,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
         in_row, simplify = row(k)
         simplify.work = 0
         try:
-            e = substituted(in_row, _index_values(places, x.node, c), sizes)
+            e = with_sizes(substituted(in_row, _index_values(places, x.node, c), sizes))
             e = simplify(resolved_values(e, a.value) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN

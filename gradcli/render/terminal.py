@@ -37,6 +37,7 @@ from ..explanation.blocks import (
 )
 from ..notation.tree import Token
 from .ascii import in_ascii, parts_in_ascii
+from .broken import broken
 from .environment import Environment
 from .matrix import (
     column_width,
@@ -66,6 +67,7 @@ STYLES = {
 GAP = 4  # columns between cells
 ENDLESS = 1_000_000  # columns of a line that is never wrapped
 ENOUGH = 24  # columns needed to wrap words
+NOTE = 16  # columns of the code of a note
 
 Widths = list[tuple[int | None, int]]  # column index and width; None for a gap
 Cells = tuple[Text, Text, Text, Text]  # left of a matrix, row label, entries, result
@@ -225,11 +227,11 @@ class Page:
         text.overflow = "fold"
         return text
 
-    def note(self, block: Note) -> RenderableType:
-        """`kink    ...`."""
+    def note(self, block: Note, wide: int = NOTE) -> RenderableType:
+        """`kink    ...`, with the sentence in column `wide`."""
         if not block.code:
             return self.text(block.line)
-        return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line))
+        return self.beside(Text(f"{block.code}  ".ljust(wide), "bold"), self.text(block.line))
 
     def code(self, block: Code) -> Unwrapped:
         """Lines of code; long ones are broken inside brackets."""
@@ -284,11 +286,13 @@ class Page:
             text = self.cell(cell, room)
             fits = self.fits(text, room)
             wraps = not isinstance(cell, Tensor) and is_words(cell) and room >= ENOUGH
-            if column and not wraps and not fits:
+            below = self.is_better_below(row, column, text, indent + 4)
+            if column and (below or (not wraps and not fits)):
                 head.rstrip()
                 return self.above(head, row.cells[column:], indent + 4)
             if column == len(row.cells) - 1 or "\n" in text.plain or not fits:
-                rest, first = row.cells[column + 1 :], self.beside(head, text)
+                rest = row.cells[column + 1 :]
+                first = self.beside(head, self.in_lines(cell, text, room))
                 return self.above(first, rest, indent + 4) if rest else first
             width = widths[column] if column < len(widths) else 0
             pad = max(width - cell_len(text.plain), 0) + GAP
@@ -296,11 +300,31 @@ class Page:
         head.rstrip()
         return Group(head)
 
+    def in_lines(self, cell: Line | Tensor, text: Text, room: int) -> Text:
+        """The text of a cell, with a long formula broken at its operators."""
+        return text if isinstance(cell, Tensor) or is_words(cell) else broken(text, room)
+
+    def is_better_below(self, row: Row, column: int, text: Text, indent: int) -> bool:
+        """Whether a last cell beside a long one would be wrapped, but is one line below it: words,
+        or a row of numbers.
+        """
+        cell, room = row.cells[column], self.width - indent
+        if isinstance(cell, Tensor):
+            return (
+                "\n" in text.plain
+                and "\n" not in self.tensor(cell, room).plain
+                and (cell.array.ndim == 1)
+            )
+        beside = sum(cell_len(self.cell(c, room).plain) + GAP for c in row.cells[:column])
+        is_one_line = beside + cell_len(text.plain) > self.width and self.fits(text, room)
+        return is_one_line and len(row.cells) == 2 and beside > ENOUGH and is_words(cell)
+
     def above(
         self, first: RenderableType, cells: Sequence[Line | Tensor], indent: int
     ) -> RenderableType:
         """A line, and cells below it, each on an indented line of its own."""
-        below = [self.cell(cell, self.width - indent) for cell in cells]
+        room = self.width - indent
+        below = [self.in_lines(cell, self.cell(cell, room), room) for cell in cells]
         return Group(first, *(Padding(text, (0, 0, 0, indent)) for text in below))
 
     def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
@@ -315,7 +339,8 @@ class Page:
         head = Text(" " * indent) + self.text(tuple(lines[0][: sign + 1]))
         if self.fits(head + texts[0], self.width):
             return None
-        return self.beside(head, Text(" " * GAP).join(texts))
+        body = Text(" " * GAP).join(texts)
+        return self.beside(head, broken(body, self.width - cell_len(head.plain)))
 
     def fits(self, text: Text, room: int) -> bool:
         """Whether a cell fits into `room` columns."""
@@ -326,13 +351,14 @@ class Page:
         rows = {k: self.step_rows(b) for k, b in enumerate(blocks) if isinstance(b, Step)}
         heads = self.column_widths(tuple(head for head, _ in rows.values()))
         sent = self.column_widths(tuple(row for _, below in rows.values() for row in below))
+        wide = max(NOTE, *(len(f"{b.code}  ") for b in blocks if isinstance(b, Note)), 0)
         out: list[RenderableType] = []
         for k, block in enumerate(blocks):
             if k in rows:
                 head, below = rows[k]
                 out += [self.row(head, heads), *(self.row(row, sent) for row in below)]
             elif isinstance(block, Note):
-                out.append(self.note(block))
+                out.append(self.note(block, wide))
         return Group(*out)
 
     def step_rows(self, block: Step) -> tuple[Row, tuple[Row, ...]]:

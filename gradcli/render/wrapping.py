@@ -70,18 +70,30 @@ def _broken(line: str, width: int) -> list[str]:
 
 
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
-    """The rest of a line from `last` on, filled up to `width` in each line."""
+    """The rest of a line from `last` on, filled up to `width` in each line; long rows of a nested
+    list have a line each.
+    """
     built = []
+    depth = 0  # of the rows, once there are some
     tick()
-    while column + len(line) - last.at > width:
+    while depth or column + len(line) - last.at > width:
         result = _reached(line, last, column, width)
-        if not result:
+        least = min((len(b.open) for b in result), default=0)
+        if not result or (least > depth > 0 and column + len(line) - last.at <= width):
             break
-        chosen = min(reversed(result), key=lambda b: len(b.open))
+        outermost = [b for b in result if len(b.open) == least]
+        in_rows = _is_long_row(line, last, outermost[0], width)
+        depth, chosen = (least, outermost[0]) if in_rows else (0, outermost[-1])
         built.append(" " * column + line[last.at : chosen.at].rstrip())
         last, beside = chosen, chosen.open[-1]
         column = beside if beside <= width // 2 else INDENT * len(chosen.open)
     return [*built, " " * column + line[last.at :]]
+
+
+def _is_long_row(line: str, since: Break, end: Break, width: int) -> bool:
+    """Whether a row of a nested list ends there that should have a line of its own."""
+    row = line[since.at : end.at].rstrip()
+    return row.endswith("],") and len(row) > width // 4
 
 
 def _reached(line: str, since: Break, column: int, width: int) -> list[Break]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 WIDEST = 100
+ROW = 25  # characters of a row that is long
 INDENT = "    "
 PAIRS = {")": "(", "]": "[", "}": "{"}
 
@@ -26,13 +27,16 @@ def _parts(line: str) -> list[str]:
 
 
 def _packed(inner: str, indent: str) -> Iterator[str]:
-    """The content of a bracket on lines that end in commas, filled up to WIDEST."""
+    """The content of a bracket on lines that end in commas, filled up to WIDEST; long rows of a
+    matrix have a line each.
+    """
     cuts = [at for at, character, depth in _characters(inner) if character == "," and not depth]
     starts = [0, *(at + 1 for at in cuts)]
     items = [inner[a:b].strip() for a, b in zip(starts, [*starts[1:], len(inner)])]
     line = indent
     for item in filter(None, items):
-        if line != indent and len(line) + 1 + len(item) > WIDEST:
+        is_row = item.startswith("[") and len(item) > ROW
+        if line != indent and (is_row or len(line) + 1 + len(item) > WIDEST):
             yield line
             line = indent
         line += item if line == indent else f" {item}"

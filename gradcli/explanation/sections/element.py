@@ -91,6 +91,7 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
     if not w.is_long(x):
         short, value = w.shortened(asked), a.value(asked)
         fewer = w.introduced or _conditions(asked) > _conditions(short)
+        fewer = fewer or written_out(asked, index, names, a.value).symbols is None
         other = if_applicable(lambda: a.value(short), (Singular,)) if fewer else None
         asked = short if fewer and _is_equal(value, other, index) else asked
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)

@@ -32,6 +32,7 @@ from ..higher.hessian import Hessian
 from ..phrases import shape_text
 from .jacobian import (
     SHOWN,
+    TOO_LONG,
     UNCUT,
     matrix,
     picture_of,
@@ -40,7 +41,6 @@ from .jacobian import (
     structure_row,
 )
 
-LONG = "Its entries are too long for a table: --full shows them, and with values they are numbers."
 UNREAD = "Its entries are not written out in symbols; with values for every name they are numbers."
 
 
@@ -94,7 +94,7 @@ def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[
     yield from _times_a_direction(h, x, z)
     index = by_index.jacobian(w, z)
     if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
-        yield Table((Row((words("index"), _index_line(h, x, z, index))),))
+        yield Table((Row((_index_line(h, x, z, index),)),))
 
 
 def _entries(
@@ -106,7 +106,7 @@ def _entries(
         yield from picture_of(a, w, z, structure)
     built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
     if not full and _is_cut(built):
-        yield Prose(plain(LONG))
+        yield Prose(plain(TOO_LONG))
     elif _has_entries(built):
         yield built._replace(product_label=_product_label(h, z))
     else:

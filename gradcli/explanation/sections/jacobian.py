@@ -56,7 +56,9 @@ SHOWN = 12  # rows and columns up to which a matrix is shown in full
 LONG, BRIEF = 100_000, 6  # elements of tensors with slow rows; rows shown of these
 FEW = 5  # columns, if entries are formulas
 FIRST = 3  # number of columns for which seed times matrix is written out below the matrix
-TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
+TOO_LONG = (
+    "Its entries are too long for a table: --full shows them, and with values they are numbers."
+)
 READABLE = 60  # characters of an entry that is shown
 UNCUT = 26  # characters of an entry that no table in a terminal cuts
 TALL, WIDE = 12, 24  # cells of a sparsity pattern
@@ -215,13 +217,15 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether entries are numbers, or the first ones are short enough not to be cut in a table."""
+    """Whether entries are numbers, or those of the first row that are tried short enough not to be
+    cut in a table.
+    """
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
     tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
     widest = READABLE if columns == 1 else UNCUT
-    return any(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
+    return all(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
 
 
 def _fits(a: Analysis, w: Wording, x: Input) -> bool:

@@ -70,7 +70,8 @@ def _column(grads: Gradients, x: Input, index: tuple[int, ...], precision: int) 
     if rows and readable:
         yield part_of_matrix(a, w, x, rows[:ROWS], [column], precision)
     long = "" if readable else " They are too long to be written out."
-    yield Prose(words(_count(len(rows), p.out.numel) + long))
+    if long or len(rows) < p.out.numel:
+        yield Prose(words(_count(len(rows), p.out.numel) + long))
 
 
 def _count(nonzero: int, total: int) -> str:

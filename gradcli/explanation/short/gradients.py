@@ -153,7 +153,8 @@ class Gradients:
         several = self.derivation is None and len(self.problem.wrt) > 1
         given = (x for x in self.problem.wrt if several and self.a.gradient(x) is not None)
         forms = [f for f in map(self.w.gradient, given) if f is not None]
-        whole = self.w.in_statements(tree.Listing(tuple(forms)), SHARED)
+        named_forms = [self.w.with_definitions(f) for f in forms]
+        whole = shared(tree.Listing(tuple(named_forms)), self.used, SHARED)
         named = [*whole.statements] if isinstance(whole, tree.Block) else []
         result = whole.result if isinstance(whole, tree.Block) else whole
         assert isinstance(result, tree.Listing)

@@ -84,6 +84,8 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
         return words("Every entry is zero.")
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "
+        if formula and kind.startswith("no "):
+            return (*words("It is "), *formula[:-1], Token(f"{kind[kind.index(':') :]}.", "word"))
         if block:
             kind, _, count = kind.partition(": ")
             return (*words(f"{verb}{kind}"), *block, Token(f"; {count}.", "word"))

@@ -22,7 +22,7 @@ SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
 def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Notes on units that pass no gradient, saturated functions, and gradients that are all 0."""
     return [
-        *_few(_dead_units(a, w)),
+        *_dead_units(a, w),
         *_few(_logs_of_zero(a, w)),
         *_few(_saturated(a, w)),
         *_zero_gradients(a, w),
@@ -39,23 +39,23 @@ def _few(result: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
-    for step in a.gradients.steps:
-        node = step.node
-        mask = let_through(a, step) if node.ndim == 2 and len(node.inputs) == 1 else None
-        if mask is None or len(mask) < 2:
-            continue
-        dead = np.flatnonzero(~np.any(mask | (a.value(node) != 0), axis=0))
-        if not dead.size:
-            continue
-        name = text_of(w.source.short(node))
-        units = [f"{name}[:,{k}]" for k in dead[:MOST]]
-        more = f" and {len(dead) - MOST:,} more" if len(dead) > MOST else ""
-        named = f"{', '.join(units)}{more}" if more else listed(units)
-        are = "are" if len(dead) > 1 else "is"
-        yield (
-            "dead-unit",
-            f"{named} {are} 0 for every row: no gradient flows back there.",
-        )
+    """One note on all units that are 0 for every row."""
+    units = [*dict.fromkeys(unit for step in a.gradients.steps for unit in _dead(a, w, step))]
+    if units:
+        few, left = units[:MOST], len(units) - MOST
+        named = f"{', '.join(few)} and {left:,} more" if left > 0 else listed(few)
+        are = "are" if len(units) > 1 else "is"
+        yield "dead-unit", f"{named} {are} 0 for every row: no gradient flows back there."
+
+
+def _dead(a: Analysis, w: Wording, step: Step) -> list[str]:
+    """The columns of an operation, as `h[:,0]`, that are 0 and pass no gradient in any row."""
+    node = step.node
+    mask = let_through(a, step) if node.ndim == 2 and len(node.inputs) == 1 else None
+    if mask is None or len(mask) < 2:
+        return []
+    name = text_of(w.source.short(node))
+    return [f"{name}[:,{k}]" for k in np.flatnonzero(~np.any(mask | (a.value(node) != 0), axis=0))]
 
 
 def _logs_of_zero(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Union
 
 from ...budget import tick
 from ...graphs import Node, Operator
+from ...graphs.shapes import numel
 from ...lazy import np
 from . import places
 from .places import Place
@@ -342,6 +343,14 @@ class Evaluation:
         if terms.ndim <= len(self.enclosing):  # the letter does not occur
             terms = np.broadcast_to(terms, (e.size, *terms.shape))
         return np.cumsum(terms, axis=0)[-1]
+
+
+def with_sizes(e: Expr) -> Expr:
+    """The expression with numbers in place of sizes: 4 for x.shape[1]."""
+    if isinstance(e, Element) and e.node.op.name == "size":
+        (x,) = e.node.parents
+        return Number(numel(tuple(x.shape[d] for d in e.node.attrs["dim"])))
+    return rebuilt(e, tuple([with_sizes(part) for part in parts(e)]))
 
 
 def resolved_values(e: Expr, value_of: ValueOf) -> Expr:

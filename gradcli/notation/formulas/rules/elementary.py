@@ -7,7 +7,7 @@ from ....graphs import OPS, Node
 from ....graphs.signature import signature
 from .identities import condition, identities
 from .products import ONE, Product, build, constant_value, product_of, with_factors
-from .registry import CANDIDATES, NORMAL, RULES, normal
+from .registry import CANDIDATES, NORMAL, RULES, layout, normal
 
 LARGEST_EXPONENT = 700  # exp of it does not overflow
 
@@ -42,6 +42,7 @@ identities(NORMAL, """
     sinh(x) / cosh(x) = tanh(x)
     cosh(x) / sinh(x) = 1 / tanh(x)
     (1 - tanh(x) ** 2) / (1 + tanh(x) ** 2) = 1 / cosh(2 * x)
+    rsqrt(x) = 1 / sqrt(x)
     sqrt(x) ** 2 = x
     1 / sqrt(x) ** 2 = 1 / x
     pow(x, 0.5) = sqrt(x) where is_float(x)
@@ -106,6 +107,14 @@ def quotient_in_the_exponent(node: Node) -> Node | None:
     if simple.denominator > 8:
         return None
     return node.op(build(result._replace(coefficient=simple), x.shape))
+
+
+@layout("div")
+def reciprocal_root(node: Node) -> Node | None:
+    """1 / sqrt(x) = rsqrt(x)."""
+    number, root = node.parents
+    is_reciprocal = root.op.name == "sqrt" and root.shape == node.shape
+    return root.parents[0].rsqrt() if is_reciprocal and constant_value(number) == 1 else None
 
 
 @normal("sign")
