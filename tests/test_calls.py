@@ -6,8 +6,8 @@ gradients of the first, and misuses.json what it says of each call with one thin
 with a dimension or an element more or fewer, or of truth values, a number that is out of range.
 An input without elements is none of them, as PyTorch has no one rule about these. variations.json
 has numbers made of outputs, gradients and their derivatives where an argument is another one or is
-left out, and where the inputs are batches, infinite, equal or empty.
-`python tests/test_calls.py`, with PyTorch, writes all three.
+left out, and where the inputs are batches, infinite, equal or empty. values.json has a number made
+of the output of each example. `python tests/test_calls.py`, with PyTorch, writes all four.
 """
 
 import ast
@@ -143,6 +143,36 @@ def answers_of_pytorch() -> dict[str, Any]:
         zeros = [torch.zeros_like(t) if g is None else g for t, g in zip(tensors.values(), grads)]
         arrays = {name: rounded(g.numpy()) for name, g in zip(tensors, zeros, strict=True)}
         found[str(call)] = [rounded(out.detach().numpy()), arrays]
+    return found
+
+
+# ---- examples ------------------------------------------------------------------------------------
+
+IN_TORCH = [e for e in examples() if e.op.torch]
+
+
+@cache
+def stored_values() -> dict[str, float]:
+    """Numbers made of PyTorch's outputs, by example."""
+    return json.loads((HERE / "values.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("example", IN_TORCH, ids=str)
+def test_values_of_examples(example: Example):
+    """Finite differences show that gradients are those of the value: here is whether it is it."""
+    (out,) = Evaluator(example.problem.values)(example.problem.out)
+    assert summary(out) == pytest.approx(stored_values()[str(example)], rel=1e-9, abs=1e-9)
+
+
+def values_of_pytorch() -> dict[str, float]:
+    """What values.json holds."""
+    import torch
+
+    found = {}
+    for example in IN_TORCH:
+        tensors = {name: torch.tensor(value) for name, value in example.values.items()}
+        out = run_torch(example.text, tensors)
+        found[str(example)] = float(f"{summary(out.double().numpy()):.{DIGITS}g}")
     return found
 
 
@@ -539,5 +569,6 @@ if __name__ == "__main__":
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)  # of several writes to one place the last is seen
     write("calls.json", answers_of_pytorch())
+    write("values.json", values_of_pytorch())
     write("misuses.json", reactions_of_pytorch())
     write("variations.json", results_of_pytorch())
