@@ -16,7 +16,6 @@ from .nodes import calls_in, dotted, is_operation, method, owner, parts, target_
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
-FLAT = ("round", "sign", "floor", "ceil", "trunc", "argmax", "argmin", "heaviside")
 
 
 def classes(case: Case) -> list[ast.ClassDef]:
