@@ -304,7 +304,8 @@ def _define_loss(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     name = function.__name__
 
     def call(m: Machine, *args: Any, **named: Any) -> Tensor:
-        given = dict(zip(lookup(name).positional, args)) | named
+        record: Any = lookup(name)
+        given = dict(zip(record.positional, args)) | named
         legacy = {key: given.pop(key, None) for key in ("size_average", "reduce")}
         if any(value is not None for value in legacy.values()):
             given |= as_reduction(**legacy)
