@@ -9,25 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from identities import (
-    by_hand,
-    calculus,
-    classical,
-    cookbook,
-    derived,
-    elements,
-    fields,
-    learning,
-    losses,
-    matrices,
-    models,
-    modern,
-    objectives,
-    programs,
-    statistics,
-    textbooks,
-    today,
-)
+from identities import identities
 
 import gradcli
 from gradcli.backends.numeric import Evaluator
@@ -45,26 +27,12 @@ from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 
-MODULES = (
-    cookbook,
-    calculus,
-    learning,
-    losses,
-    elements,
-    matrices,
-    programs,
-    statistics,
-    objectives,
-    models,
-    modern,
-    by_hand,
-    classical,
-    fields,
-    today,
-    derived,
-    textbooks,
+NAMES = (
+    *("cookbook", "calculus", "learning", "losses", "elements", "matrices", "programs"),
+    *("statistics", "objectives", "models", "modern", "by_hand", "classical", "fields", "today"),
+    *("derived", "textbooks"),
 )
-ALL = [i for module in MODULES for i in module.IDENTITIES]
+ALL = [i for name in NAMES for i in identities(name)]
 SETTINGS = (0, 1)
 
 

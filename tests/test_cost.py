@@ -24,7 +24,8 @@ LARGE = ("softmax(x @ W, -1)", "-s", "x=512x1024,W=1024x32000", "--show", "cost"
 
 def counted(text: str, **shapes) -> int:
     """FLOP of the last operation of a program."""
-    return flops(pose(text, shapes=shapes).out)
+    problem = pose(f"y_ = {text}; 1.0 * y_", shapes=shapes)  # for those that have no gradient too
+    return flops(problem.named["y_"])
 
 
 def names_of(text: str) -> set[str]:
@@ -64,12 +65,22 @@ BY_HAND = {
     "mse_loss(a, b)": 3 * N * M,  # difference, square, mean
     "silu(a)": 2 * N * M,
     "trace(a)": N,
+    "a.var()": 4 * N * M,  # mean, difference, square, mean
+    "a.std(dim=0)": 4 * N * M,
+    "a.cumprod(0)": N * M,
+    "searchsorted(v, a)": N * M * 3,  # 3 comparisons with M limits
+    "F.conv_transpose1d(a, d)": 2 * N * M * K * 3,
+    "F.conv_transpose1d(a, d, w)": 2 * N * M * K * 3 + K * (M + 2),
+    "nn.grad.conv1d_input((6, 7), d, a)": 2 * N * M * K * 3,
+    "F.interpolate(a[None], 8, mode='linear')": 2 * 2 * N * 8,
+    "F.interpolate(a[None], 8, mode='nearest')": 2 * N * 8,
+    "F.grid_sample(a[None, None], b[None, :, :2, None].expand(1, 4, 2, 2))": 2 * 4 * N * 2,
 }
 
 
 @pytest.mark.parametrize("text", BY_HAND)
 def test_operations_by_hand(text):
-    shapes = {"a": (N, M), "b": (N, M), "c": (M, K), "v": (M,), "w": (K,)}
+    shapes = {"a": (N, M), "b": (N, M), "c": (M, K), "d": (N, K, 3), "v": (M,), "w": (K,)}
     used = {name: s for name, s in shapes.items() if name in names_of(text)}
     assert counted(text, **used) == BY_HAND[text]
 
@@ -99,6 +110,24 @@ SQUARE = {  # Golub & Van Loan: leading terms for a matrix of n×n
     "eigvalsh(x)": 4 / 3,
     "svdvals(x)": 8 / 3,
     "linalg.svd(x, False).U": 6 + 11,
+    "linalg.svd(x, False).Vh": 6 + 11,
+    "linalg.svd(x).U": 6 + 11,
+    "linalg.svd(x).Vh": 6 + 11,
+    "linalg.pinv(x)": 6 + 11 + 2,
+    "linalg.matrix_rank(x)": 8 / 3,
+    "linalg.eigh(x)[1]": 9.0,
+    "linalg.lu(x).P": 2 / 3,
+    "linalg.lu(x).L": 2 / 3,
+    "linalg.lu(x).U": 2 / 3,
+    "slogdet(x)[0]": 2 / 3,
+    "slogdet(x)[1]": 2 / 3,
+    "logdet(x)": 2 / 3,
+    "linalg.inv_ex(x).info": 2 / 3,
+    "cholesky_ex(x).L": 1 / 3,
+    "cholesky_ex(x).info": 1 / 3,
+    "cholesky_solve(b, x)": 2.0,
+    "linalg.qr(x).Q": 4 / 3 + 4 / 3,
+    "matrix_exp(x)": 6 * 2 + 2 / 3 + 2,  # products of powers, and a system
     "solve(x, b)": 2 / 3 + 2,
     "solve_triangular(x, b, upper=True)": 1.0,
     "inverse_turned(x, s)": 2.0,
@@ -116,6 +145,23 @@ def test_matrices(text):
     assert counted(text, **shapes) == pytest.approx(SQUARE[text] * n**3, rel=1e-3)
     batch = {name: (7, *s) for name, s in shapes.items()}
     assert counted(text, **batch) == 7 * counted(text, **shapes)
+
+
+TALL = {  # the same for 2n×n
+    "linalg.lu(x).L": 2 - 1 / 3,
+    "linalg.qr(x).R": 4 - 2 / 3,
+    "linalg.qr(x).Q": 8 - 4 / 3,
+    "svdvals(x)": 8 - 4 / 3,
+    "linalg.svd(x, False).U": 12 + 11,
+    "linalg.pinv(x)": 12 + 11 + 4,
+}
+
+
+@pytest.mark.parametrize("text", TALL)
+def test_tall_and_wide_matrices(text):
+    n = 30
+    assert counted(text, x=(2 * n, n)) == pytest.approx(TALL[text] * n**3, rel=1e-3)
+    assert counted(text, x=(n, 2 * n)) == counted(text, x=(2 * n, n))
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=str)

@@ -55,13 +55,17 @@ HIT = [
     ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
+    (
+        "F.grid_sample(x, p, padding_mode='reflection', align_corners=True).sum()",
+        {"x": [[[[1.0, 2.0, 4.0]]]], "p": [[[[-2.0, 0.0]]]]},
+    ),
     ("torch.linalg.svdvals(x)[..., 0]", {"x": [EYE]}),
     ("torch.linalg.eigvalsh(x)[..., 0]", {"x": [EYE]}),
     ("torch.linalg.matrix_norm(x, 2)", {"x": [EYE]}),
     ("torch.cdist(x, y, p=1)", {"x": [[[0.0, 1.0], [2.0, 2.0]]], "y": [[[0.0, 0.0]]]}),
     ("F.softplus(x, 2., 1.)", {"x": 0.5}),
     ("x.put(torch.tensor([0, 0]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
-    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [0.0]], "t": [1.0]}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [2.0]], "t": [0.2]}),
     ("torch.linalg.householder_product(A, t)", {"A": [[[1.0, 0], [3.0, 1]]], "t": [[0.5, 1.0]]}),
 ]
 

@@ -94,4 +94,5 @@ def test_graphs_of_calls_are_cached_by_the_sizes_they_are_given():
 
 
 if __name__ == "__main__":
-    ANSWERS.write_text(json.dumps(in_pytorch(texts()), indent=0) + "\n", encoding="utf-8")
+    lines = ",\n".join(json.dumps(answer, ensure_ascii=False) for answer in in_pytorch(texts()))
+    ANSWERS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

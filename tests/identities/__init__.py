@@ -1,17 +1,21 @@
 """Gradients as books print them: what gradcli's formulas are measured against.
 
-A file holds identities of one kind. Each says where it is from, the expression, the shapes by
-letters, and the closed form of the gradient by each input, in the language, written as the source
-has it or derived by hand; never what gradcli answers. `g` is the seed, and where the output is a
-scalar there is none. The names of the program's statements may be used.
+A text holds identities of one kind. Each entry says where it is from, the shapes by letters, the
+expression, and the closed form of the gradient by each input, in the language, written as the
+source has it or derived by hand; never what gradcli answers. `g` is the seed, and where the output
+is a scalar there is none. The names of the program's statements may be used.
 
-    case("Matrix Cookbook 81", "x @ B @ x", "x: n, B: n n", x="(B + B.T) @ x")
+    Matrix Cookbook 81 | x: n, B: n n | x @ B @ x | x: (B + B.T) @ x
 
-A shape may end in what the values are: `real` (of any sign; all others are positive), `regular`
-(far from singular), `posdef`, `symmetric`, `orthogonal`, `diagonal`, `mask`, `unit` (between 0 and
-1), `large`, `index=c` (integers below c).
+Fields of an entry are also lines of their own, indented by four spaces; eight continue a line.
+After the shapes an entry may have an assumption (`A=symmetric`), and what it is if no gradient
+(`hessian`, `jacobian`). A shape may end in what the values are: `real` (of any sign; all others are
+positive), `regular` (far from singular), `posdef`, `symmetric`, `orthogonal`, `diagonal`, `mask`,
+`unit` (between 0 and 1), `large`, `index=c` (integers below c).
 """
 
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -89,18 +93,29 @@ def value(draw, shape, kind, sizes):
             return draw.uniform(0.3, 1.7, shape)
 
 
-def case(source, expr, shapes, /, assume="", kind="gradient", **forms):
-    """The identities of one expression, one for each input that a form is given for."""
-    inputs = []
+def inputs_of(shapes):
+    """Name, sizes and kind of values of each input."""
     for item in shapes.split(","):
         name, _, sizes = item.partition(":")
         *letters, last = sizes.split() or [""]
         special = last in KINDS or last.startswith("index")
         letters = letters if special or not last else [*letters, last]
-        inputs.append((name.strip(), tuple(letters), last if special else ""))
-    return [Identity(source, expr, tuple(inputs), wrt, f, assume, kind) for wrt, f in forms.items()]
+        yield name.strip(), tuple(letters), last if special else ""
 
 
-def together(*cases):
-    """All identities of a file."""
-    return [identity for one in cases for identity in one]
+def identities_of(entry):
+    """The identities of an expression, one for each input that a form is given for."""
+    head, *lines = re.sub(r"\n {8,}", " ", entry).split("\n    ")
+    source, shapes, *fields = [*head.split(" | "), *lines]
+    assume = fields.pop(0) if re.fullmatch(r"(\w+=[a-z]+(, ?)?)+", fields[0]) else ""
+    kind = fields.pop(0) if fields[0] in ("hessian", "jacobian") else "gradient"
+    expr, *forms = fields
+    for wrt, _, form in (f.partition(": ") for f in forms):
+        yield Identity(source, expr, tuple(inputs_of(shapes)), wrt, form, assume, kind)
+
+
+def identities(name):
+    """All identities of a text."""
+    text = (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8")
+    entries = re.sub(r"(?m)^(#.*)?\n", "", text).rstrip("\n")
+    return [i for entry in re.split(r"\n(?=\S)", entries) for i in identities_of(entry)]

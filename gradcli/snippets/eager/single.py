@@ -551,59 +551,6 @@ def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
     return fused(np.float32(value) * b, c, a)
 
 
-@_kernel("digamma")
-def digamma(x: Any) -> Any:
-    """The digamma function: reflection below 0, recurrence up to 10, then an asymptotic series, as
-    in Cephes.
-    """
-    reflected = x < 0
-    with np.errstate(all="ignore"):
-        fraction = np.modf(_double(x))[0]
-        turn = (np.pi / np.tan(np.pi * fraction)).astype(np.float32)
-    start = np.where(reflected, np.float32(1) - x, x)
-    result = np.where(reflected, _digamma_above_0(start) - turn, _digamma_above_0(start))
-    result = np.where(reflected & (x == np.trunc(x)), np.float32(np.nan), result)
-    return np.where(x == 0, np.copysign(np.float32(np.inf), -x), result)
-
-
-def _digamma_above_0(x: Any) -> Any:
-    result = np.zeros_like(x)
-    for _ in range(10):
-        below = x < 10
-        result = np.where(below, result - np.float32(1) / x, result)
-        x = np.where(below, x + np.float32(1), x)
-    square = np.float32(1) / (x * x)
-    series = np.full_like(x, DIGAMMA[0])
-    for coefficient in DIGAMMA[1:]:
-        series = fused(series, square, np.float32(coefficient))
-    log = np.log(_double(x)).astype(np.float32)
-    above = result + log - np.float32(0.5) / x - square * series
-    return np.where(x == 10, result + np.float32(2.25175258906672110764), above)
-
-
-DIGAMMA = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
-
-
-@_kernel("polygamma")
-def polygamma(x: Any, *, n: int) -> Any:
-    """The trigamma function (n = 1), every step rounded; other orders are not known."""
-    if n != 1:
-        return NotImplemented
-    reflected = x < 0.5
-    sine = np.sin(_double(np.float32(np.pi) * x)).astype(np.float32)
-    turn = np.float32(np.pi) * np.float32(np.pi) / (sine * sine)
-    x = np.where(reflected, np.float32(1) - x, x)
-    total = np.where(reflected, -turn, np.float32(0))
-    for _ in range(6):
-        total = total + np.float32(1) / (x * x)
-        x = x + np.float32(1)
-    square = np.float32(1) / (x * x)
-    sixth, thirtieth, rest = (np.float32(1) / np.float32(k) for k in (6, 30, 42))
-    series = square * (sixth - square * (thirtieth - square * rest))
-    total = total + (np.float32(1) + np.float32(1) / (np.float32(2) * x) + series) / x
-    return np.where(reflected, -total, total)
-
-
 @_kernel("pow")
 def power(a: Any, b: Any) -> Any:
     """a ** b, computed in double precision, except exponents that PyTorch computes by products and

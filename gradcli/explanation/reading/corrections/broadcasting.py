@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from math import prod
 
 from .case import Case, Proposal
-from .convolutions import padded_output, projected_shortcut, strided_shortcut
+from .convolutions import padded_output, strided_shortcut
 from .creation import (
     bias_of_product,
     identity_of_size,
     noise_of_shape,
     other_size,
     resized_output,
-    resized_parameter,
     sizes_of_data,
     sizes_of_parameters,
 )
@@ -25,15 +24,12 @@ from .nodes import (
     calls_in,
     dims_of,
     dotted,
-    is_operation,
     keyword,
     method,
     owner,
-    target_of,
 )
 from .pairs import compared_sets, each_with_each, similarity_of_each
 from .products import along_features_of_chunk, transposed_matrices
-from .seeds import reduced_elsewhere
 
 
 def broadcast(case: Case) -> Iterator[Proposal]:
@@ -50,31 +46,6 @@ def same_numbers(case: Case) -> Iterator[Proposal]:
         if len(a) != len(b) and min(len(a), len(b)) > 1 and (a[0], prod(a)) == (b[0], prod(b)):
             end = f".reshape_as({case.of(call.args[0])})"
             yield case.appended(call.args[1], end, note="The same numbers, in another shape.")
-
-
-def causal_convolution(case: Case) -> Iterator[Proposal]:
-    """Write conv(x)[..., :-2] for a convolution with kernel 3 and padding 2: each place sees what
-    is before it, and the places after the end are left out.
-    """
-    a, b = (int(n) for n in case.match.groups())
-    function = case.function_of(case.statement)
-    for call in calls_in(function or case.tree):
-        layer = case.module(call.func)
-        fields = layer.fields if layer is not None and layer.cls.name == "Conv1d" else {}
-        kernel, padding, dilation = (_single(fields.get(n)) for n in PADDED)
-        if padding and padding == (kernel - 1) * dilation == abs(a - b):
-            why = f"A padding of {padding} on both sides makes the sequence {padding} longer."
-            note = "Each place sees those before it alone; what comes after the end is left out."
-            yield case.appended(call, f"[..., :-{padding}]", why=why, note=note)
-
-
-PADDED = ("kernel_size", "padding", "dilation")
-
-
-def _single(value: object) -> int:
-    """The size of a layer with one dimension of places."""
-    first = value[0] if isinstance(value, tuple | list) and value else value
-    return first if isinstance(first, int) else 0
 
 
 def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -252,26 +223,6 @@ def along_one_dimension(case: Case) -> Iterator[Proposal]:
         yield case.proposal(*edits, note="All of them go along one dimension.")
 
 
-def terms_reduced(case: Case) -> Iterator[Proposal]:
-    """a.mean() + b.mean() for the (a + b).mean() of terms of several sizes."""
-    for node in case.of_type(ast.BinOp) if len(case.of_type(ast.Assign)) == 1 else ():
-        made = case.parents[node]
-        target = target_of(made, ast.Name)
-        a, b = case.shape(node.left) or (), case.shape(node.right) or ()
-        penalties = [s for s in (node.left, node.right) if _is_penalty(s)]
-        added = is_operation(node, ast.Add) and len(penalties) == 2
-        if target is None or not added or not len(a) == len(b) > 1:
-            continue
-        for end in filter(None, [reduced_elsewhere(case, target)]):
-            edits = [case.appending(side, end) for side in (node.left, node.right)]
-            yield case.proposal(*edits, note="Each term is reduced by itself.")
-
-
-def _is_penalty(node: ast.expr) -> bool:
-    """Whether an expression is a square, or an absolute value."""
-    return is_operation(node, ast.Pow) or method(node) in ("abs", "square", "pow")
-
-
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     """keepdim=True for a sum over a dimension that the result is combined with."""
     here = [c for c in case.calls(*REDUCED) if isinstance(case.parents[c], ast.BinOp)]
@@ -303,7 +254,6 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     weights_of_labels,
     weights_of_classes,
     same_numbers,
-    causal_convolution,
     similarity_of_each,
     for_each_sample,
     transposed_matrices,
@@ -315,7 +265,6 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     of_channels,
     channels_first,
     along_one_dimension,
-    terms_reduced,
     reduced_with_keepdim,
     as_column,
     each_with_each,
@@ -323,13 +272,11 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     encoded_classes,
     part_of_square,
     identity_of_size,
-    resized_parameter,
     padded_output,
     resized_output,
     created_withother_size,
     padded_convolutions,
     strided_shortcut,
-    projected_shortcut,
     sizes_of_parameters,
     part_of_buffer,
     fitted_operands,

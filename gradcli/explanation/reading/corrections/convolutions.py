@@ -2,11 +2,10 @@
 output.
 """
 
-import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import argument, calls_in, method, within
+from .nodes import argument, calls_in, method
 
 
 def padded_output(case: Case) -> Iterator[Proposal]:
@@ -37,29 +36,6 @@ def strided_shortcut(case: Case) -> Iterator[Proposal]:
         for stride in strides - {"1"} if argument(call, 3, "stride") is None else ():
             why = "What is added up goes through convolutions of one stride."
             yield case.given(call, "stride", stride, why=why)
-
-
-def projected_shortcut(case: Case) -> Iterator[Proposal]:
-    """Add a 1×1 convolution to a shortcut around convolutions that change channels or sizes."""
-    for node in case.of_type(ast.BinOp):
-        function = case.function_of(node)
-        cls = case.parents.get(function) if function is not None else None
-        given = {a.arg for a in function.args.args} if function is not None else set()
-        sides = [s for s in (node.left, node.right) if isinstance(s, ast.Name) and s.id in given]
-        layers = [(s, s.value) for s in within(cls, ast.Assign) if isinstance(s.value, ast.Call)]
-        convolutions = [layer for layer in layers if method(layer[1]).startswith("Conv")]
-        if not (isinstance(cls, ast.ClassDef) and len(sides) == 1 and convolutions):
-            continue
-        (_, first), (statement, last) = convolutions[0], convolutions[-1]
-        stride = argument(first, 3, "stride")
-        sizes = [case.of(first.args[0]), case.of(last.args[1]), "1"]
-        sizes += [f"stride={case.of(stride)}"] if stride is not None else []
-        line = f"self.shortcut = {case.of(first.func)}({', '.join(sizes)})"
-        yield case.proposal(
-            case.after(statement, line),
-            case.replacing(sides[0], f"self.shortcut({sides[0].id})"),
-            why="The convolutions change channels or size: what goes around them must, too.",
-        )
 
 
 def kernel_of_plane(case: Case) -> Iterator[Proposal]:

@@ -12,7 +12,6 @@ from .nodes import (
     dotted,
     is_operation,
     method,
-    operands,
     value_of,
     within,
 )
@@ -32,21 +31,6 @@ def bias_of_product(case: Case) -> Iterator[Proposal]:
                 for old in sizes_where_made(case, bias, leaf.shape[0]):  # type: ignore[union-attr]
                     for new in (*sizes_called(case, made, old, columns), str(columns)):
                         yield case.replaced(old, new, why=why, reprints=True)
-
-
-def parameters_of_product(case: Case) -> Iterator[Proposal]:
-    """Create the parameters that a matrix is multiplied with in the size of its rows, if none of
-    their dimensions has that size.
-    """
-    for product in [n for n in case.of_type(ast.BinOp, ast.Call) if is_product(n)]:
-        binary = isinstance(product, ast.BinOp)
-        left, right = [product.left, product.right] if binary else operands(product)[:2]
-        leaf, columns = case.tensor(right), (case.shape(left) or (0,))[-1]
-        if leaf is None or not (leaf.is_leaf and leaf.requires_grad) or columns in leaf.shape:
-            continue
-        why = f"Each row of {case.of(left)} has {columns} numbers."
-        for old in sizes_where_made(case, right, leaf.shape[0]):
-            yield case.replaced(old, str(columns), why=why, reprints=True)
 
 
 def is_product(node: ast.AST) -> bool:
@@ -115,30 +99,6 @@ def resized_output(case: Case) -> Iterator[Proposal]:
             why = f"The layer gives {own} features, and is compared with {other}."
             for text in (*arguments_called(case, call, other), str(other)):
                 yield case.replaced(out, text, why=why)
-
-
-def resized_parameter(case: Case) -> Iterator[Proposal]:
-    """Change the size of a parameter to that of the tensor that it is added to, if a variable gives
-    it: n + 1 for n.
-    """
-    a, b = (int(n) for n in case.match.groups())
-    for node, tensor in case.tensors:
-        if not (tensor.requires_grad and tensor.is_leaf):
-            continue
-        for built in [s.value for s in case.assignments(dotted(node))]:  # type: ignore[attr-defined]
-            for call in [c for c in calls_in(built) if len(c.args) == tensor.ndim]:
-                yield from _enlarged(case, call, tensor.shape, {a: b, b: a})
-
-
-def _enlarged(
-    case: Case, call: ast.Call, shape: tuple[int, ...], other: dict[int, int]
-) -> Iterator[Proposal]:
-    for given, own in zip(call.args, shape):
-        wanted = other.get(own)
-        if wanted is not None and isinstance(given, ast.Name) and 1 < own < wanted:
-            new = f"{given.id} + {wanted - own}"
-            why = f"What it is added to has {wanted} where {given.id} is {own}."
-            yield case.replaced(given, new, why=why)
 
 
 def other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:

@@ -10,8 +10,6 @@ from .losses import last_loss, swapped
 from .nodes import argument, dotted, elements, keyword, method, owner, target_of, within
 from .requiring import CREATORS
 
-INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
-
 COMPARISONS = ("gt", "ge", "lt", "le", "eq", "ne", "greater", "less")
 
 

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations
 
 from .case import Case, Proposal
 from .nodes import value_of
@@ -54,40 +54,6 @@ def _sizes(case: Case, call: ast.Call, terms: list[str], place: int) -> dict[str
     shapes = [case.shape(a) or () for a in call.args[1:]]
     others = [p for k, p in enumerate(zip(terms, shapes)) if k != place]
     return {c: n for term, shape in others for c, n in zip(term, shape)}
-
-
-def number_of_letters(case: Case) -> Iterator[Proposal]:
-    """Write a subscript for each dimension: add a batch subscript that the other operand has, or
-    remove one.
-    """
-    letters, dimensions, place = (int(n) for n in case.match.groups())
-    for call, terms, rest in _equations(case):
-        shapes = [case.shape(a) for a in call.args[1:]]
-        if any(s is None for s in shapes) or len(shapes) != len(terms):
-            continue
-        sizes = _sizes(case, call, terms, place)
-        term, shape, other = terms[place], shapes[place] or (), "".join(terms[: place + 1])
-        fitting = _with_batch if dimensions > letters else _without
-        for new in fitting(term, dimensions, other):
-            if all(sizes.get(c, n) == n for c, n in zip(new, shape)):
-                changed = [new if k == place else t for k, t in enumerate(terms)]
-                gone = set(term) - set("".join(changed))
-                right = "".join(c for c in rest if c not in gone)
-                yield case.replaced(call.args[0], repr(",".join(changed) + right))
-
-
-def _with_batch(term: str, dimensions: int, other: str) -> Iterator[str]:
-    batch = other[: dimensions - len(term)]
-    if set(batch) & set(term):
-        return
-    for own in permutations(term):
-        yield batch + "".join(own)
-
-
-def _without(term: str, dimensions: int, other: str) -> Iterator[str]:
-    shared = [c for c in term if other.count(c) > 1]
-    if len(shared) == dimensions:
-        yield "".join(shared)
 
 
 def _equations(case: Case) -> Iterator[tuple[ast.Call, list[str], str]]:

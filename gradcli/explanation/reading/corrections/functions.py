@@ -16,7 +16,6 @@ from .nodes import calls_in, dotted, method, owner, parts, target_of, within
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
-FLAT = ("round", "sign", "floor", "ceil", "trunc", "argmax", "argmin", "heaviside")
 
 
 def classes(case: Case) -> list[ast.ClassDef]:

@@ -257,16 +257,6 @@ def value_put(case: Case) -> Iterator[Proposal]:
                 yield case.appended(statement.value, ".unsqueeze(-1)", note=note)
 
 
-def of_each_row(case: Case) -> Iterator[Proposal]:
-    """Index rows and columns as a grid, if each row is read at each column."""
-    for node in case.of_type(ast.Subscript):
-        rows, *others = getattr(node.slice, "elts", [None])
-        tensor = case.tensor(rows)
-        if tensor is not None and tensor.ndim == 1 and len(others) == 1:
-            note = "Each of the rows with each of the columns."
-            yield case.appended(rows, ".unsqueeze(1)", note=note)
-
-
 def flipped(case: Case) -> Iterator[Proposal]:
     """Write x.flip(0) for x[::-1]."""
     for node in case.of_type(ast.Subscript):

@@ -44,7 +44,6 @@ def stacked(case: Case) -> Iterator[Proposal]:
             new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
             yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
     yield from padded_batches(case)
-    yield from repeated(case)
     yield from enlarged(case)
     yield from cropped(case)
     for node in case.of_type(ast.Attribute, ast.Call):
@@ -117,20 +116,6 @@ def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
         for d in range(len(first))
         if all(s[:d] + s[d + 1 :] == first[:d] + first[d + 1 :] for s in shapes)
     ]
-
-
-def repeated(case: Case) -> Iterator[Proposal]:
-    """Repeat the only row of a tensor for each row of another."""
-    sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
-    many = max((int(n) for n in sizes.groups()), default=0) if sizes else 0
-    for call in case.calls("cat", "concat") if sizes and "1" in sizes.groups() else ():
-        for item in elements(call.args[0]):
-            shape = case.shape(item) or ()
-            for dim, n in enumerate(shape):
-                if n == 1:
-                    new = ", ".join(str(many) if d == dim else "-1" for d in range(len(shape)))
-                    note = f"The one of {case.of(item)} stands beside each of the {many}."
-                    yield case.appended(item, f".expand({new})", note=note)
 
 
 def enlarged(case: Case) -> Iterator[Proposal]:

@@ -371,24 +371,6 @@ def group_count(case: Case) -> Iterator[Proposal]:
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
-def shuffled_channels(case: Case) -> Iterator[Proposal]:
-    """Give the convolution before a PixelShuffle as many channels as its factor needs: r ** 2 for
-    each channel of the result.
-    """
-    given, square = int(case.match[1]), int(case.match[2])
-    r = isqrt(square)
-    counts = [given * r] if given % r == 0 else []
-    counts += [given // square * square, given * square]
-    for call in reversed(case.calls("Conv2d", everywhere=True)):
-        out = argument(call, 1, "out_channels")
-        for count in counts if out is not None and case.number(out) == given else ():
-            plain = number_of(out) is not None or count % given
-            text = str(count) if plain else f"{case.of(out)} * {count // given}"
-            why = f"A PixelShuffle makes one channel of {r} times {r}."
-            if count:
-                yield case.replaced(out, text, why=why, reprints=True)  # type: ignore[arg-type]
-
-
 def convolution_groups(case: Case) -> Iterator[Proposal]:
     """Use the nearest number of groups that divides the numbers of input and output channels."""
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):

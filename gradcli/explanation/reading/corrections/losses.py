@@ -4,7 +4,6 @@ probabilities.
 
 import ast
 import difflib
-import re
 from collections.abc import Iterator
 
 from .case import Case, Proposal
@@ -16,10 +15,7 @@ from .nodes import (
     keyword,
     method,
     number_of,
-    owner,
-    parts,
     size,
-    target_of,
 )
 
 
@@ -105,8 +101,6 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """Make the target a vector: by squeeze, or by argmax of one-hot rows."""
     yield from swapped(case)
-    yield from rows_of_samples(case)
-    yield from last_state(case)
     if "input batch_size (1)" in case.message:
         yield from hidden_of_pair(case)
     for scores, _ in compared(case):
@@ -147,49 +141,6 @@ def soft_target(case: Case, target: ast.expr) -> Iterator[Proposal]:
             new = f"-({case.operand(target)} * {case.operand(call.args[0])}).sum(1).mean()"
             why = "The target has a probability for each class; nll_loss takes one class."
             yield case.replaced(call, new, why=why)
-
-
-def batch_sizes(case: Case) -> tuple[int, int]:
-    """The numbers of rows of the scores and of the target, (0, 0) if the message has none."""
-    found = re.search(r"input batch_size \((\d+)\).*target batch_size \((\d+)\)", case.message)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
-def rows_of_samples(case: Case) -> Iterator[Proposal]:
-    """Write x.view(x.shape[0], -1) for the x.view(-1, n) of images, which makes several rows of
-    each sample.
-    """
-    rows, samples = batch_sizes(case)
-    images = case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True)
-    for call in case.methods("view", "reshape", everywhere=True) if images else ():
-        wide = len(call.args) == 2 and case.of(call.args[0]) == "-1" and call.lineno != case.line
-        if wide and samples and rows > samples and rows % samples == 0:
-            why = f"{rows} rows are made of {samples} samples: n is not the size of a sample."
-            new = f"{case.operand(owner(call))}.shape[0], -1"
-            yield case.proposal(case.spanning(call.args, new), why=why, uncovers=True)
-
-
-def last_state(case: Case) -> Iterator[Proposal]:
-    """Pass the last layer's state h[-1] of a recurrent layer to a layer that is given h."""
-    layers, samples = batch_sizes(case)
-    for name in dict.fromkeys(n.id for n in case.of_type(ast.Name, everywhere=True)):
-        recurrent = [s for s in case.makers(name, case.line + 1) if _gives_state(case, s, name)]
-        state = case.tensor_of(name)
-        if not recurrent or state is None or state.shape[:2] != (layers, samples):
-            continue
-        calls = [c for c in case.calls(everywhere=True) if [case.of(a) for a in c.args] == [name]]
-        why = "The state has a dimension for the layers first; the last layer's is the result."
-        given = [case.appending(c.args[0], "[-1]") for c in calls if case.is_module(c.func)]
-        yield from case.change(*given, why=why)
-
-
-def _gives_state(case: Case, statement: ast.Assign, name: str) -> bool:
-    """Whether a statement is out, h = rnn(x) or out, (h, c) = lstm(x)."""
-    pair = target_of(statement, ast.Tuple)
-    states = parts(pair.elts[1]) if pair is not None and len(pair.elts) == 2 else []
-    call = statement.value
-    called = case.called_class(call) if isinstance(call, ast.Call) else ""
-    return called in RECURRENT and name == dotted(states[0] if states else None)
 
 
 def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:

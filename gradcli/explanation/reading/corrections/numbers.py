@@ -336,25 +336,6 @@ def added_up(case: Case) -> Iterator[Proposal]:
             yield case.replaced(side, new, why="A list, or a tuple, has no arithmetic.")
 
 
-def each_of_lists(case: Case) -> Iterator[Proposal]:
-    """Write [p - lr * g for p, g in zip(ps, gs)] for ps - lr * gs of lists of tensors that no
-    single tensor can hold, or of two lists.
-    """
-    outer = [n for n in case.of_type(ast.BinOp) if not isinstance(case.parents[n], ast.BinOp)]
-    names = [c for c in "pgqrstuv" if not case.names(c)]
-    for node in outer:
-        factors = [s for s in case.sides if s in ast.walk(node) and len(case.listed(s)) > 1]
-        shapes = {t.shape for s in factors for t in case.listed(s)}
-        if not factors or len(factors) > len(names) or len(factors) == len(shapes) == 1:
-            continue
-        items, lists = names[: len(factors)], [case.of(s) for s in factors]
-        edits = [case.replacing(s, item) for s, item in zip(factors, items)]
-        source = lists[0] if len(lists) == 1 else f"zip({', '.join(lists)})"
-        end = case.adding(node, f" for {', '.join(items)} in {source}]")
-        note = "A list, or a tuple, has no arithmetic: its tensors have."
-        yield case.proposal(case.inserting(node, "["), *edits, end, why=note)
-
-
 def _is_list(case: Case, node: ast.expr) -> bool:
     """Whether an expression is a list of numbers, a literal or a variable."""
     numbers = [value_of(e) for e in elements(node)] or case.value(node)

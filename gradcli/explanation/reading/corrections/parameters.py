@@ -31,7 +31,6 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             continue
         text = case.of(target)
         if not value and isinstance(target, ast.Subscript):
-            yield from part_frozen(case, statement, target)
             continue
         if not value:
             note = "The same numbers without the graph."
@@ -66,23 +65,6 @@ def assigned_gradient(case: Case) -> Iterator[Proposal]:
     for statement in case.of_type(ast.Assign) if all(sizes) else ():
         if size(sizes[0]) == size(sizes[1])[::-1]:
             yield case.appended(statement.value, ".T")
-
-
-def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
-    """Register a hook that zeroes a part of the gradient, for w[0].requires_grad = False."""
-    whole, outer = case.of(part.value), case.tensor(part.value)
-    if outer is None or not outer.requires_grad:
-        return
-    index = case.source[case.end(part.value) : case.end(part)]
-    name = next(n for n in ("mask", "trained", "open_mask") if n not in case.values)
-    lines = [f"{name} = torch.ones_like({whole})", f"{name}{index} = 0"]
-    lines.append(f"{whole}.register_hook(lambda g: g * {name})")
-    yield case.proposal(
-        case.after(statement, *lines),
-        case.removing(statement),
-        why=f"{case.of(part)} is a view, and has no flag of its own: {whole} has one.",
-        note="The hook makes the gradient of that part 0.",
-    )
 
 
 def flag_no_bool(case: Case) -> Iterator[Proposal]:

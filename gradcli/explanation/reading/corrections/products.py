@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .creation import parameters_of_product
 from .layers import resized_layer
 from .nodes import dotted, is_operation, method, number_of, operands, owner
 from .text import Edit
@@ -25,7 +24,6 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         yield from written_batch(case)
         yield from resized_layer(case, a, b, c, d)
     yield from transposed_in_batch(case)
-    yield from parameters_of_product(case)
     yield from other_factors(case, products)
     for operand, tensor in case.tensors:
         ends = {1: (".unsqueeze(0)", ".unsqueeze(1)"), 2: (), 0: ()}

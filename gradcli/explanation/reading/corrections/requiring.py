@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, keyword, method, names_in, owner, target_of, value_of, within
+from .nodes import dotted, keyword, method, names_in, owner, target_of, value_of, within
 from .text import Edit
 
 CREATORS = (
@@ -35,17 +35,6 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
         yield from case.change(requiring(case, name), why=why_leaves([name]), weak=weak)
     loops = case.of_type(ast.For, everywhere=True)
     source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
-    for name in dict.fromkeys(source):
-        yield from held_leaves(case, name)
-
-
-def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
-    """Set requires_grad=True for all tensors with which a list or dict is created."""
-    for value in [value_of(s) for s in case.assignments(name)]:
-        if isinstance(value, ast.List | ast.ListComp | ast.Dict | ast.DictComp):
-            built = [c for c in calls_in(value, *CREATORS) if dotted(c.func).startswith("torch.")]
-            edits = [case.with_keyword(c, "requires_grad", "True") for c in built]
-            yield from case.change(*edits, why=why_leaves([f"what {name} holds"]))
 
 
 def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
