@@ -43,7 +43,9 @@ def path(equation, arrays):
 
 
 def _terms(equation, arrays):
-    """The subscripts of operands and output; None if this is no product of two large matrices."""
+    """The subscripts of operands and output, none of which is summed in one operand alone; None if
+    this is no product of two large matrices.
+    """
     left, _, out = equation.replace(" ", "").partition("->")
     a, _, b = left.partition(",")
     plain = len(arrays) == 2 and "." not in equation and "->" in equation
@@ -52,8 +54,7 @@ def _terms(equation, arrays):
     sizes = dict(zip(a, arrays[0].shape))
     agree = all(sizes.setdefault(k, n) == n for k, n in zip(b, arrays[1].shape))
     once = all(len(set(term)) == len(term) for term in (a, b))
-    no_lone = all(k in out for k in set(a) ^ set(b))
-    return (a, b, out) if agree and once and no_lone else None
+    return (a, b, out) if agree and once else None
 
 
 def _product(x, y, a, b, out):

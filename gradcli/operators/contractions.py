@@ -44,7 +44,7 @@ def terms(equation, count):
 def spelled_out(equation, ranks):
     """`terms`, with subscripts in place of an ellipsis that the output lacks and sums over."""
     operands, right = terms(equation, len(ranks))
-    if "..." in right or not any("..." in term for term in operands):
+    if "..." in right:
         return operands, right
     free = [k for k in ascii_letters if k not in equation]
     subscripts = []

@@ -265,9 +265,13 @@ class Derivation:
         written = writer.tree(node)
         return None if too_long(written) else written
 
+    def gradient_of(self, line: Line) -> Node:
+        """The gradient of a line as the reverse pass computes it."""
+        return self._computed[line.grad]
+
     def in_names_of(self, line: Line) -> tuple[Node, dict[Node, Name]]:
-        """The gradient of a line as the reverse pass computes it, and the names of other nodes."""
-        node = self._computed[line.grad]
+        """The gradient of a line, and the names of other nodes."""
+        node = self.gradient_of(line)
         return node, {n: name for n, name in self._received_names.items() if n is not node}
 
     @cached_property

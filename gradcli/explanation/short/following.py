@@ -92,7 +92,7 @@ def _back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]
 def way_back(grads: Gradients, x: Input, index: tuple[int, ...]) -> list[Step]:
     """The elements of gradients from that of x to that of the output; none without a derivation."""
     derived, line = grads.derivation, grads.line(x)
-    by_gradient = {} if derived is None else {derived.in_names_of(o)[0]: o for o in derived.back}
+    by_gradient = {} if derived is None else {derived.gradient_of(o): o for o in derived.back}
     steps, at = list[Step](), index
     while derived is not None and line is not None and len(steps) < STEPS:
         node, names = derived.in_names_of(line)
