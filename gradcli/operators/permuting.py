@@ -221,7 +221,6 @@ def _halves(name, sentence, count):
     @named(name, sentence)
     def meaning(input, dim=None):
         x = as_node(input)
-        require(x.ndim > 0, f"{name}() needs at least one dimension")
         over = tuple(range(x.ndim)) if dim is None else dim if isinstance(dim, tuple) else (dim,)
         moves = tuple(count(x.shape[shapes.axis(d, x.ndim)]) for d in over)
         return roll(x, shifts=moves, dims=over)

@@ -114,7 +114,6 @@ def _by_flat_indices(w, *, shape, stride, dilation):
     torch_expand=_by_flat_indices,
     value=_overlap,
     dtype="first",
-    method=True,
     examples=(("windows(x, (2, 2), (1, 1), (1, 1)).overlap((3, 4), (1, 1), (1, 1))", "x=3x4"),),
     torch=None,
     index=lambda lower, i, w, *, shape, stride, dilation: lower.folded(i, w, stride, dilation),
