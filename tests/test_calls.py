@@ -255,6 +255,7 @@ def reaction(text: str, values: Values) -> float | str:
         problem = pose(text, values=values)
         return summary(Evaluator(problem.values)(problem.out)[0])
     except GradcliError as error:
+        assert error.message[-1] not in " ,:", "a message has an end"
         return error.message
 
 

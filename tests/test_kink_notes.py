@@ -61,7 +61,7 @@ HIT = [
     ("torch.cdist(x, y, p=1)", {"x": [[[0.0, 1.0], [2.0, 2.0]]], "y": [[[0.0, 0.0]]]}),
     ("F.softplus(x, 2., 1.)", {"x": 0.5}),
     ("x.put(torch.tensor([0, 0]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
-    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [0.0]], "t": [1.0]}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [2.0]], "t": [0.2]}),
     ("torch.linalg.householder_product(A, t)", {"A": [[[1.0, 0], [3.0, 1]]], "t": [[0.5, 1.0]]}),
 ]
 

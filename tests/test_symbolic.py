@@ -289,6 +289,12 @@ HAND = [
     ("x[1:].sum()", {"x": (12,)}, " + ".join(f"x[{k}]" for k in range(1, 12)), ["0"] + ["1"] * 11),
     ("max(x, dim=0).values", {"x": (3,)}, "maximum(x[0], maximum(x[1], x[2]))", None),
     ("max(x, dim=0).values", {"x": (2,)}, None, [f"where({LEFT}, 1, 0)", f"where({LEFT}, 0, 1)"]),
+    (
+        "where(x == x.amax(), 1, x)",
+        {"x": (2,)},
+        [f"where({LEFT}, 1, x[0])", "where(x[1] >= x[0], 1, x[1])"],
+        None,
+    ),
     ("x.mean()", {"x": (2,)}, "(x[0] + x[1])/2", ["1/2", "1/2"]),
     ("mse_loss(x, tensor([1., 0.]))", {"x": (2,)}, "((x[0] - 1)**2 + x[1]**2)/2", None),
     ("mse_loss(x, tensor([1., 0.]))", {"x": (2,)}, None, ["x[0] - 1", "x[1]"]),
