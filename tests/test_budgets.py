@@ -391,6 +391,14 @@ def test_independent_equations_are_solved_one_by_one(monkeypatch):
     assert {a.shape for a in solved} == {(3, 3)}
 
 
+def test_a_jacobian_that_takes_long_has_no_seed():
+    program = f"cat([{', '.join(f'sin(x)*{k}' for k in range(600))}])"
+    given = ["-v", "x=[1,2,3]", "--target", "x=ones(3)", "--limit", "seconds=1"]
+    refused = gradcli("seed-for", program, *given)
+    assert refused.status == 2
+    assert "1,800 rows of a Jacobian take more than 1 second" in refused.err
+
+
 def test_equations_that_would_take_long_are_refused():
     given = ["-v", "x=randn(1450)", "--target", "x=ones(1450)", "--limit", "seconds=2"]
     refused = gradcli("seed-for", "softmax(x, 0)", *given)

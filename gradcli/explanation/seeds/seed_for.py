@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
@@ -11,6 +11,7 @@ from ...graphs import value_inputs, walk
 from ...graphs.shapes import multi_index
 from ...language.problem import Input, Problem
 from ...lazy import np
+from ...limits import hint
 from ...notation.tree import Attribute, Indexed, Name, Number, Tree
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
@@ -73,7 +74,7 @@ class SeedFor:
         what = f"the Jacobian of shape {(out.numel, columns)}"
         self.p.limits.check("elements", out.numel * columns, what)
         self.p.limits.check("memory", COPIES * 8 * out.numel * columns, f"{what} and its parts")
-        result = np.hstack([self.a.jacobian(x).matrix for x in self.p.wrt])
+        result = np.hstack(self._matrices())
         odd = np.argwhere(~np.isfinite(result))
         if len(odd):
             row, column = map(int, odd[0])
@@ -83,6 +84,21 @@ class SeedFor:
                 f"the derivative of {where} is {result[row, column]}: there is no seed to compute"
             )
             raise GradcliError("value", message, hint="give other values")
+        return result
+
+    def _matrices(self) -> list[Any]:
+        """The Jacobian of each input. Raises GradcliError ("limit") if they take too long."""
+        result, limits = list[Any](), self.p.limits
+
+        def compute() -> None:
+            result.extend(self.a.jacobian(x).matrix for x in self.p.wrt)
+
+        def refuse() -> NoReturn:
+            rows, seconds = self.p.out.numel, limits.sizes["seconds"]
+            message = f"{rows:,} rows of a Jacobian take more than {seconds:,} seconds"
+            raise GradcliError("limit", message, hint=hint("seconds"))
+
+        limits.budget.compute(compute, refuse)
         return result
 
     def _element(self, column: int) -> tuple[Input, int]:
