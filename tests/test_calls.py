@@ -244,7 +244,8 @@ def test_misuses(call: Call):
     known, wrong = reactions()[str(call)], []
     for (text, values), theirs in zip(misuses(call), known, strict=True):
         ours = None if theirs == NOT_COMPARED else reaction(text, values)
-        if not (theirs == NOT_COMPARED or agrees(ours, theirs)):
+        has_end = not isinstance(ours, str) or ours[-1] not in " ,:"
+        if not (theirs == NOT_COMPARED or (agrees(ours, theirs) and has_end)):
             wrong.append((text, {n: v.shape for n, v in values.items()}, ours, theirs))
     assert not wrong
 
@@ -255,7 +256,6 @@ def reaction(text: str, values: Values) -> float | str:
         problem = pose(text, values=values)
         return summary(Evaluator(problem.values)(problem.out)[0])
     except GradcliError as error:
-        assert error.message[-1] not in " ,:", "a message has an end"
         return error.message
 
 

@@ -55,6 +55,10 @@ HIT = [
     ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
+    (
+        "F.grid_sample(x, p, padding_mode='reflection', align_corners=True).sum()",
+        {"x": [[[[1.0, 2.0, 4.0]]]], "p": [[[[-2.0, 0.0]]]]},
+    ),
     ("torch.linalg.svdvals(x)[..., 0]", {"x": [EYE]}),
     ("torch.linalg.eigvalsh(x)[..., 0]", {"x": [EYE]}),
     ("torch.linalg.matrix_norm(x, 2)", {"x": [EYE]}),

@@ -1,6 +1,7 @@
 """Ties, bounds, zeros, infinities, nan, empty tensors: exactly what PyTorch answers there.
 
-kinks.json has PyTorch's outputs and gradients; `python tests/test_kinks.py`, with PyTorch, writes it.
+kinks.json has PyTorch's outputs and gradients. `python tests/test_kinks.py`, with PyTorch, writes
+it.
 """
 
 import importlib

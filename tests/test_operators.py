@@ -150,7 +150,9 @@ BOUNDED = [op for op in operators.all_operators().values() if op.bounds is not N
 def test_values_are_in_bounds(op):
     """By the bounds of its inputs; those are what they hold, and 0."""
     ways = (lambda v: v), (lambda v: 0.01 * abs(v) if v.dtype.kind == "f" else v)
-    for example, way in itertools.product([e for e in EXAMPLES if e.op is op], ways):
+    negative = Example(OPS["softplus"], "softplus(x, beta=-1.5)", "x=3")
+    tried = [e for e in (*EXAMPLES, negative) if e.op is op]
+    for example, way in itertools.product(tried, ways):
         evaluate = Evaluator({n: way(v) for n, v in example.problem.values.items()})
         for node in (n for n in everything(example.problem.out) if n.op is op):
             held = [None if i is None else np.asarray(evaluate(i)[0], float) for i in node.inputs]

@@ -9,8 +9,13 @@ POLES = [-3.0, -2.0, -1.5, -1.0, -0.0, 0.0, 0.5, 1.0, 1.461632144968362, 10.0, i
 TINY = [-1e-300, -2e-16, -0.0, 0.0, 5e-324, 1e-17, 2.220446049250313e-16, 3e-16]
 A = [0.0, 0.0, -0.0, 1.0, inf, inf, -inf, nan, 1.0, 2.0, -3.0, 5.0]
 B = [0.0, -0.0, 0.0, 1.0, inf, -inf, 1.0, 1.0, nan, inf, -3.0, 2.0]
+ENDS = {
+    "a": [2.0, inf, inf, 0.0, 0.0, nan, nan, 2.0],
+    "x": [inf, 1.0, inf, 0.0, 2.0, 0.0, inf, 0.0],
+}
 
 CASES = [
+    *((f"special.{f}(a.detach(), x)", ENDS, None) for f in ("gammainc", "gammaincc")),
     # logarithms, powers, hyperbolic functions
     ("acosh(x)", {"x": ODD}, WEIGHTS),
     ("asinh(x) + arcsinh(x)", {"x": ODD}, WEIGHTS),
