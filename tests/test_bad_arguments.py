@@ -353,6 +353,8 @@ def test_refused(text, values):
         ("torch.hsplit(x, 2)[0]", {"x": (3,)}),
         ("torch.vsplit(x, 1)[0]", {"x": (3,)}),
         ("quantile(x, 0.5)", {"x": (0,)}),
+        ("norm(x, inf)", {"x": (0,)}),
+        ("linalg.vector_norm(x, -1, dim=1)", {"x": (2, 0)}),
         ("F.max_pool1d(x, 2, padding=2)", {"x": (1, 1, 3)}),
         ("F.batch_norm(x, None, None)", {"x": (2, 2)}),
         ("F.instance_norm(x, use_input_stats=False)", {"x": (2, 2, 2)}),

@@ -21,12 +21,14 @@ from gradcli.explanation import checks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.choices import Choices
 from gradcli.explanation.data import Data
+from gradcli.explanation.derivation.derivation import Derivation
 from gradcli.explanation.document import document
 from gradcli.explanation.higher import checks as higher
 from gradcli.explanation.higher.hessian import Hessian
 from gradcli.explanation.higher_data import blocks
 from gradcli.explanation.reading import steps
 from gradcli.explanation.reading.answer import answer
+from gradcli.explanation.short.following import STEPS
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
 from gradcli.notation.formulas.rules.products import product_of
@@ -389,6 +391,16 @@ def test_independent_equations_are_solved_one_by_one(monkeypatch):
     given = ["-v", "x=randn(9,3)", "--target", "x=zeros(9,3)"]
     assert gradcli("seed-for", "softmax(x, 1)", *given).status == 0
     assert {a.shape for a in solved} == {(3, 3)}
+
+
+def test_an_element_is_followed_by_the_names_of_its_way_alone(monkeypatch):
+    asked, names = [], Derivation.in_names_of
+    monkeypatch.setattr(
+        Derivation, "in_names_of", lambda self, line: asked.append(line) or names(self, line)
+    )
+    program = "; ".join(["a = x", *["a = sin(a)"] * 60])
+    assert gradcli(program, "-v", "x=[0.1,0.2]", "--full", "--element", "x[0]").status == 0
+    assert 0 < len(asked) <= STEPS
 
 
 def test_a_jacobian_that_takes_long_has_no_seed():

@@ -236,6 +236,21 @@ def test_a_wrong_gradient_makes_a_program_fail(target, right, wrong):
         run(text.replace(right, wrong))
 
 
+NUMPY = [
+    ("x.norm()", "np.linalg.norm(x)"),
+    ("x.norm(dim=1)", "np.linalg.norm(x, axis=1)"),
+    ("x.norm(dim=(0, 1))", "np.sqrt((x * x).sum(axis=(0, 1)))"),
+    ("softplus(x)", "np.logaddexp(x, 0)"),
+    ("softplus(x, 2)", "np.logaddexp(2 * x, 0) / 2"),
+    ("softmax(x, 0)", "scipy.special.softmax(x, axis=0)"),
+]
+
+
+@pytest.mark.parametrize(("expr", "called"), NUMPY)
+def test_a_program_for_numpy_calls_its_functions(expr, called):
+    assert f"return {called}\n" in gradcli.code(expr, "numpy", shapes={"x": (2, 3)})
+
+
 # ---- what is saved -------------------------------------------------------------------------------
 
 SAVED = [

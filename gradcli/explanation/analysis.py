@@ -74,14 +74,15 @@ def is_large(problem: Problem) -> bool:
     return operations(problem) > LARGE
 
 
-def reserve_writing(problem: Problem, kind: str = "explained") -> None:
-    """Limit searches so that all operations of a large program can be written. Raises GradcliError
-    `limit` if there are more operations than the limit of this `kind`.
+def reserve_writing(problem: Problem, kind: str = "explained", times: int = 1) -> None:
+    """Limit searches so that all operations of a large program can be written, or something be done
+    several `times` that takes as long. Raises GradcliError `limit` if there are more operations
+    than the limit of this `kind`.
     """
     if is_large(problem):
         count, limits = operations(problem), problem.limits
         limits.check(kind, count, "the program", problem.program.span)
-        limits.budget.reserve(count)
+        limits.budget.reserve(times * count)
 
 
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:

@@ -57,7 +57,7 @@ def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
     _check_memory(a)
     if not choices.show:
-        reserve_writing(a.problem)
+        reserve_writing(a.problem, times=2 if a.claims else 1)  # claims are tried on numbers
     if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 

@@ -9,7 +9,15 @@ from . import elements
 from .arithmetic import abs, sign_in_gradient
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
-from .families import composite, is_integer, reduction, require, shorthand
+from .families import (
+    composite,
+    is_integer,
+    reduced,
+    reduced_nonempty,
+    reduction,
+    require,
+    shorthand,
+)
 from .permuting import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
@@ -57,8 +65,15 @@ def _kinks(y, x, *, dim, keepdim, ord):
     return x.eq(0).any(dim=dim, keepdim=keepdim) if ord <= 1 else y.eq(0)
 
 
+def _norm_shape(s, *, dim, keepdim, ord):
+    """As `reduced`. Raises GradcliError for no elements if ord is infinite or below 0."""
+    shape = reduced if 0 <= ord < math.inf else reduced_nonempty
+    return shape(s, dim=dim, keepdim=keepdim)
+
+
 @reduction(
     _norm,
+    shape=_norm_shape,
     symbolic=elements.norm,
     dtype="float",
     expand=_norm_meaning,
