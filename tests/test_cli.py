@@ -305,6 +305,8 @@ def test_an_element_is_written_in_symbols_where_its_formula_is():
     loss = "p = sigmoid(x @ w); loss = -(y * log(p) + (1 - y) * log(1 - p)).mean()"
     out = answered(loss, *("-v", "x=[[1.,2],[3,4]]", "-v", "w=[0.1,0.2]", "-v", "y=[1.,0]")).out
     assert "x.grad[0,0] = (p[0] - y[0])·w[0] / 2 = (-0.37754)·0.1 / 2 = -0.018877" in out
+    out = answered("softplus(x)", "-v", "x=[-1.,0,30]").out  # sigmoid(-1) = 1 / (1 + e)
+    assert "x.grad[0] = g[0]·sigmoid(x[0]) = 0.26894·g[0]" in out
 
 
 def test_a_mask_that_is_an_index_is_its_condition():

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import Singular, if_applicable
-from ...graphs import Node, walk
+from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -89,12 +89,25 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
     names = {n: name for n, name in w.indices.names.items() if n is not grad}
     asked = w.without_implicit_seed(grad)
     if not w.is_long(x):
-        short, value = w.shortened(asked), a.value(asked)
-        fewer = w.introduced or _conditions(asked) > _conditions(short)
-        fewer = fewer or written_out(asked, index, names, a.value).symbols is None
-        other = if_applicable(lambda: a.value(short), (Singular,)) if fewer else None
-        asked = short if fewer and _is_equal(value, other, index) else asked
+        asked = _read_better(a, w, asked, index, names)
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+
+
+def _read_better(
+    a: Analysis, w: Wording, asked: Node, index: tuple[int, ...], names: Mapping[Node, Name]
+) -> Node:
+    """The shortened form of a gradient if an element of it is read better: it has names for
+    reductions, symbols where the gradient has none, or fewer conditions; else the gradient.
+    """
+    symbols = written_out(asked, index, names, a.value).symbols
+    if not w.introduced and symbols is not None and not _conditions(symbols):
+        return asked
+    short = w.shortened(asked)
+    if not _is_equal(a.value(asked), if_applicable(lambda: a.value(short), (Singular,)), index):
+        return asked
+    other = written_out(short, index, names, a.value).symbols
+    better = w.introduced or symbols is None or _conditions(symbols) > _conditions(other)
+    return short if better else asked
 
 
 def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
@@ -104,9 +117,14 @@ def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
     return bool(np.isclose(np.asarray(value)[index], np.asarray(other)[index]))
 
 
-def _conditions(node: Node) -> int:
-    """The number of masks that a node is computed from."""
-    return sum(n.dtype == "bool" and bool(n.inputs) for n in walk([node]))
+def _conditions(written: tree.Tree | None) -> int:
+    """The number of conditions in a formula, those from within operations included."""
+    count, parts = 0, [] if written is None else [written]
+    while parts:
+        part = parts.pop()
+        count += isinstance(part, tree.Condition)
+        parts += tree.children(part)
+    return count
 
 
 def line_of_element(
