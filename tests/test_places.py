@@ -93,7 +93,7 @@ def test_text_within_mathematics_holds_no_commands(place, program):
 def test_long_entries_of_a_jacobian_are_mathematics_too(reader):
     """Where MathJax finds them: between $$."""
     text = gradcli(
-        "jacobian", "softmax(x @ a, -1)", "-s", "x=2x3,a=3x4", "--for", "stackexchange"
+        "jacobian", "softmax(x @ a, -1)", "-s", "x=2x3,a=3x4", "--full", "--for", "stackexchange"
     ).out
     found = re.findall(r"(?ms)^\$\$\n(.*?)\n\$\$$", text)
     assert sum("J_1 &=" in each for each in found) == 2

@@ -410,7 +410,8 @@ def test_pages_of_their_own_are_wide_enough(asked, page, tmp_path):
 
 def test_long_entries_of_a_matrix_have_names():
     """`J` is an input's here, so that the entries are called K."""
-    shown = gradcli("jacobian", "tanh(J*w+b)*sin(J)", "-s", "J=4", "-w", "J", "-f", "latex").out
+    arguments = ("-s", "J=4", "-w", "J", "-f", "latex", "--full")
+    shown = gradcli("jacobian", "tanh(J*w+b)*sin(J)", *arguments).out
     (matrix,) = re.findall(r"(?s)\\hline(.*?)\\end\{array\}", shown)
     assert re.findall(r"K_\d", matrix) == ["K_1", "K_2", "K_3", "K_4"]
     entry = r"\tanh(J_0 \cdot w_0 + b_0) \cdot (\cos(J_0) - w_0 \cdot \mathit{out}_0)"
