@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gradcli.errors import CODES, GradcliError
 from gradcli.language.posing import pose
-from gradcli.limits import DEFAULTS
+from gradcli.limits import DEFAULTS, NO_MEMORY
 
 HANGS = 60  # seconds of the processor; nothing here takes 5
 MANY = 100_000
@@ -40,6 +40,7 @@ def ends(*args: str, stdin: str = "") -> str:
         return result.json["error"]["code"]
     assert not result.out
     assert result.err.startswith("error[")
+    assert NO_MEMORY not in result.err  # it is refused before
     assert result.err.count("error[") == 1
     assert len(result.err) < 2000
     code = result.err[len("error[") : result.err.index("]")]

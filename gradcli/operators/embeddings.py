@@ -101,7 +101,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(concrete=("input", "offsets"), takes=("floats", slice(1, 2)))
+@shorthand(concrete=("input", "offsets"), takes="floats")
 def embedding_bag(
     input,
     weight,
