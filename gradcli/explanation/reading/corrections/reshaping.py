@@ -29,7 +29,7 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, "-1")
         for given, number, there in reversed([*zip(call.args, numbers, shape)]):
             if number not in (there, None):  # a size by a name, not that of the input
-                yield case.replaced(given, "-1")
+                yield case.replaced(given, "-1", weak=True)
 
 
 def expanded(case: Case) -> Iterator[Proposal]:
