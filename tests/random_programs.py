@@ -257,13 +257,14 @@ def programs(count: int, seed: int = 0) -> Iterator[str]:
 
 RUNNER = """
 import contextlib, io, json, sys, traceback, warnings
-import torch
+import torch, torch.utils.hooks
 for line in sys.stdin:
     code, out, problem = json.loads(line), io.StringIO(), [None, None, None]
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
     torch.set_default_dtype(torch.float32)
     torch.set_printoptions(profile="default")
+    torch.utils.hooks.RemovableHandle.next_id = 0
     try:
         with contextlib.redirect_stdout(out), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -27,6 +27,9 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
         for given in reversed(call.args):
             if number_of(given) is not None:
                 yield case.replaced(given, "-1")
+        for given, number, there in reversed([*zip(call.args, numbers, shape)]):
+            if number not in (there, None):  # a size by a name, not that of the input
+                yield case.replaced(given, "-1", weak=True)
 
 
 def expanded(case: Case) -> Iterator[Proposal]:
