@@ -668,6 +668,7 @@ def test_the_copy_of_an_expanded_gradient(hook: str, cure: str) -> None:
 
 
 SURPRISES = {
+    "not-called": "x = torch.ones(2, requires_grad=True)\nx.sum().backward\nprint(x.grad)",
     "not-finite": "x = torch.zeros(2, requires_grad=True)\nx.norm().sqrt().backward()",
     "accumulates": "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n(2 * x).sum().backward()",
     "broadcast": "p = torch.ones(4, 1, requires_grad=True)\n((p - torch.ones(4)) ** 2).mean().backward()",
@@ -696,6 +697,17 @@ SURPRISES = {
     "last-digits": "x = torch.tensor([2.0, 3.0])\nprint(x.log().sum().item())",
     "old-advice": "from torch.autograd import Variable\nx = Variable(torch.ones(2))",
 }
+
+
+def test_comments_and_names_of_methods_clear_no_gradient() -> None:
+    program = (
+        "import torch\nw = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+        "for _ in range(2):\n    opt.zero_grad  # opt.zero_grad() is left out\n"
+        "    w.sum().backward()\n    opt.step()\n"
+    )
+    assert {f.kind for f in findings(read(program))} == {"not-called", "accumulates"}
+    called = program.replace("opt.zero_grad  #", "opt.zero_grad()  #")
+    assert findings(read(called)) == []
 
 
 @pytest.mark.parametrize("kind", SURPRISES)

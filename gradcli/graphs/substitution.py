@@ -72,8 +72,8 @@ def rebuilt_all(
 def expanded(
     roots: Iterable[Node], keep: Callable[[Node], bool] = lambda node: False
 ) -> dict[Node, Node]:
-    """Map every node that `roots` depend on to an equal node without expansions. Only operators
-    that have no expansion remain, and nodes for which `keep` is True.
+    """Map every node that `roots` depend on to an equal node, written out in operators that have
+    no expansion; nodes for which `keep` is True remain.
     """
     result: dict[Node, Node] = {}
     for node in walk(roots):

@@ -1,5 +1,5 @@
-"""The namespaces of functions: those in which PyTorch has them, as `gelu` is in torch.nn.functional
-only, and is no method; and prefixes that no import explains, as in `tf.exp(x)`.
+"""Where PyTorch has a function: gelu is in torch.nn.functional only, and is no method. And prefixes
+that no import explains: tf in `tf.exp(x)`.
 """
 
 import ast
@@ -30,7 +30,7 @@ WRITTEN = {"F": "F.{}(...)", TENSOR: "x.{}()", "torch": "torch.{}(...)"}  # in m
 
 
 def namespaces(name: str) -> list[str]:
-    """The namespaces of PyTorch that have a function; none for torch.float."""
+    """The namespaces of PyTorch that have a function; a dtype, as torch.float, is none."""
     spaces = [space for space, path in PATHS.items() if name in in_pytorch()[path]]
     return [space for space in spaces if space != "torch" or name not in DTYPES]
 
@@ -72,8 +72,9 @@ SEARCHED = {"numpy": "np", "scipy.special": "scipy.special"}  # searched by _cur
 def check_modules(program: Program, inputs: Collection[str], unknown: Collection[str]) -> None:
     """Raise GradcliError `unknown-name` for a call with an unknown prefix.
 
-    The prefix may be the usual name of an unsupported library, or an input whose method would get a
-    tensor for a dimension, as `K.sum(x)`. `unknown` are the inputs without a shape or value.
+    The prefix may be the usual name of an unsupported library, or an input: read as a method of
+    the input K, `K.sum(x)` would take x for the dimension. `unknown` are the inputs without
+    a shape or value.
     """
     for e in program.syntax if unknown else ():
         path = dotted(e.func) or "" if isinstance(e, ast.Call) else ""

@@ -29,7 +29,7 @@ def _norm_inf(x, axis, keepdims, *, skip_nan):
 
 
 def _largest_length(x, *, dim, keepdim, skip_nan):
-    lengths = abs(x)  # of none, 0 is the largest
+    lengths = abs(x)  # the largest of none is 0
     return (
         lengths.amax(dim=dim, keepdim=keepdim) if x.numel else lengths.sum(dim=dim, keepdim=keepdim)
     )
@@ -62,7 +62,9 @@ def norm_1(g, y, x, dim):
 
 
 def _norm_p_rule(g, y, x, *, p):
-    """The gradient of norm_p in PyTorch's order; 0 at distance 0, even if g is inf or nan."""
+    """The gradient of norm_p, with operations in PyTorch's order; 0 at distance 0, even if g is inf
+    or nan.
+    """
     y, g = y.unsqueeze(dim=-1), g.unsqueeze(dim=-1)
     none = y.eq(0) | x.eq(0) if p < 1 else y.eq(0)
     if p == 2:
@@ -150,12 +152,12 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
     differences = _differences(x1, x2)
     if _multiplied(x1, x2, p, compute_mode):
-        differences = _squared_as_products(differences, x1, x2)
+        differences = _nan_where_products_overflow(differences, x1, x2)
     return _norm(differences, p, skip_nan=True)
 
 
-def _squared_as_products(differences, x1, x2):
-    """nan where x1 @ x1 + x2 @ x2 - 2 * x1 @ x2 is inf - inf, as in PyTorch."""
+def _nan_where_products_overflow(differences, x1, x2):
+    """The differences, or nan where x1 @ x1 + x2 @ x2 - 2 * x1 @ x2 is inf - inf, as in PyTorch."""
     infinite = ~(x1 @ x2.mT).lt(inf)
     return unless(infinite.unsqueeze(dim=-1), differences, instead=nan)
 
@@ -263,14 +265,13 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     saved=(..., INTERMEDIATE),
 )
 def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
-    """1 - cosine where target is 1, cosine - margin or at least 0 where it is -1, reduced."""
+    """1 - cosine where target is 1, max(0, cosine - margin) where it is -1, reduced."""
     if target.ndim > 1 or not input1.ndim == input2.ndim == target.ndim + 1:
         raise GradcliError(
             "shape", "cosine_embedding_loss() needs two vectors, or two matrices and a vector"
         )
     dim = target.ndim
-    squares = ((x * x).sum(dim=dim) + SINGLE_EPS for x in (input1, input2))
-    first, second = squares
+    first, second = ((x * x).sum(dim=dim) + SINGLE_EPS for x in (input1, input2))
     cosine = (input1 * input2).sum(dim=dim) / (first * second).sqrt()
     of_positives = where(target.eq(1), 1 - cosine, 0)
     of_negatives = where(target.eq(-1), (cosine - margin).clamp(min=0), 0)
@@ -290,7 +291,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
 def triplet_margin_loss(
     anchor, positive, negative, *, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction="mean"
 ):
-    """How far anchor is from being nearer to positive than to negative by margin, reduced."""
+    """max(0, margin + distance(anchor, positive) - distance(anchor, negative)), reduced."""
     if margin <= 0:
         raise GradcliError("arguments", f"margin must be positive, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:

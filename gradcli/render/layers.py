@@ -24,8 +24,8 @@ class Layout(NamedTuple):
 def layout(
     inputs: Sequence[Sequence[int]], widths: Sequence[float], gap: float = GAP_DOWN
 ) -> Layout:
-    """Positions for nodes of these widths, each below its inputs, which precede it; `gap` is the
-    space between layers.
+    """Positions for nodes of these widths, each below its inputs, which have smaller numbers;
+    `gap` is the space between layers.
     """
     layers = _layers(inputs)
     chains, spans = _with_dummies(inputs, layers)

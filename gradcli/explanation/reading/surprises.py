@@ -113,7 +113,9 @@ def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Itera
             return
 
 
-CLEARS = re.compile(r"zero_grad|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|del \w+\.grad|set_\(")
+CLEARS = re.compile(
+    r"zero_grad\(|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|del \w+\.grad|set_\("
+)
 FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
@@ -139,12 +141,35 @@ def _name(reading: Reading, tensor: Tensor) -> str:
     return trace.paths.get(tensor) or trace.called.get(tensor) or ""
 
 
+# ---- methods without parentheses -----------------------------------------------------------------
+
+
+WITH_EFFECT = ("backward", "step", "zero_grad", "train", "eval", "retain_grad")  # and x.zero_
+
+
+def not_called(reading: Reading, text: Text) -> Iterator[Finding]:
+    """The finding that a statement names a method and does not call it: `loss.backward`."""
+    for node in ast.walk(text.tree):
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Attribute):
+            continue
+        name = node.value.attr
+        if name in WITH_EFFECT or name.endswith("_"):
+            yield Finding(
+                "not-called",
+                f"Line {node.lineno} does not call {name}",
+                f"Without parentheses a method is looked up and left: {name} does not run.",
+                f"line {node.lineno}:  {text.of(node)}()",
+                node.lineno,
+                evidence(reading, (node.lineno, "no parentheses")),
+            )
+
+
 # ---- accumulated gradients -----------------------------------------------------------------------
 
 
 def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
     """The finding that a second backward pass adds to a gradient that was not cleared."""
-    if CLEARS.search(reading.source):
+    if CLEARS.search(ast.unparse(text.tree)):  # without comments
         return
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
     for back in backwards:
@@ -158,8 +183,9 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
         shown = [(back.line, f"runs again: {held}")]
         if first.line != back.line:
             shown = [(first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}")]
-        steps = any(method(n) == "step" for n in ast.walk(text.tree))
-        clear = "optimizer.zero_grad()" if steps else f"{name}.grad = None"
+        steps = (n for n in ast.walk(text.tree) if method(n) == "step")
+        optimizer = next((text.of(owner(n)) for n in steps), "")
+        clear = f"{optimizer}.zero_grad()" if optimizer else f"{name}.grad = None"
         yield Finding(
             "accumulates",
             f"Gradients add up: {name}.grad is not that of line {back.line} alone",
@@ -564,6 +590,7 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
 
 
 FINDERS: tuple[Look, ...] = (
+    not_called,
     accumulation,
     broadcast_loss,
     repeated_write,

@@ -20,7 +20,7 @@ from ..formulas.wording import Wording
 from ..phrases import number_text
 
 READ = 140  # characters of one element that is written out
-ONE_LINE = 76  # of one without numbers for which no shorter form is searched for
+ONE_LINE = 76  # an element without numbers this short needs no shorter form
 
 
 @within_budget()
@@ -31,7 +31,7 @@ def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None
 
 @within_budget()
 def shown_element(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
-    """The same as it can be read; None if it cannot, unless it was asked for."""
+    """The element as `readable` shows it; None if it cannot be written out and has no `index`."""
     if not x.node.numel:
         return None
     place = _place(a, w, x, index)
@@ -96,8 +96,8 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
 def _read_better(
     a: Analysis, w: Wording, asked: Node, index: tuple[int, ...], names: Mapping[Node, Name]
 ) -> Node:
-    """The shortened form of a gradient if an element of it is read better: it has names for
-    reductions, symbols where the gradient has none, or fewer conditions; else the gradient.
+    """The shortened form of a gradient if its element has names for reductions, symbols where that
+    of the gradient has none, or fewer conditions; else the gradient.
     """
     symbols = written_out(asked, index, names, a.value).symbols
     if not w.introduced and symbols is not None and not _conditions(symbols):
@@ -136,7 +136,9 @@ def line_of_element(
     names: Mapping[Node, Name],
     widest: int = WIDEST,
 ) -> Line | None:
-    """The same for any node, called `left`; symbols and numbers of at most `widest` characters."""
+    """`left[index] = symbols = value` for any node; symbols and numbers of at most `widest`
+    characters.
+    """
     written = written_out(node, index, names, a.value, widest)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None

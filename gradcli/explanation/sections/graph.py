@@ -40,7 +40,7 @@ def graph(a: Analysis, w: Wording) -> Section:
 
 
 def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
-    """The gradients that nodes send to their inputs, added up if an input is used twice."""
+    """The gradients that nodes send to their inputs, added up where a node uses one twice."""
     result: dict[tuple[Node, Node], Any] = {}
     gradients = if_applicable(lambda: a.gradients)  # None if no gradient flows
     for step in gradients.steps if gradients else ():
@@ -64,7 +64,7 @@ def _tensor(value: Any, role: str) -> Tensor | None:
 
 
 def followed(a: Analysis, w: Wording) -> Section:
-    """The graph with both passes; without blocks if it is too large."""
+    """The graph with both passes; a section without blocks if it is too large."""
     order = walk([a.problem.out])
     if len(order) > MOST_FOLLOWED or not w.source.operations():
         return Section("graph", (), (), ())

@@ -163,7 +163,9 @@ def _qr_in_full(a, mode="full"):
 
 
 def _check_vectors(name: str, *arrays) -> None:
-    """JAX and new versions of SciPy make a matrix of every row; old ones flatten the array."""
+    """Refuse arrays that are no vectors: JAX and new versions of SciPy make a matrix of every row,
+    old ones flatten the array.
+    """
     if any(a.ndim != 1 for a in arrays):
         raise refuse(
             f"{name}() of what is no vector", "write it for each row, and stack the results"

@@ -2,7 +2,7 @@
 
 Letters are consistent: those of the output come first, an input has the same letters as in the
 forward expression, and a sum in a gradient has the letters of the dimension that it sums over. They
-are renamed only if the left side would otherwise have them in another order.
+are renamed only if the left side would otherwise have them in an order other than i, j, ...
 """
 
 import re
@@ -47,9 +47,9 @@ class Notation(NamedTuple):
     """An equation left = right.
 
     `plain` is the right side as typed input: `2*g[i,j]*a[i,j]`; `opaque` is the number of formulas
-    in it with an index, such as inv(X)[j,i]. `expr` is the right side as an expression over nodes
-    with `names`, `places` those of the left side. `meanings` are sentences that define names of the
-    sides.
+    in it with an index, such as inv(X)[j,i]. `expr` is the right side as an expression over nodes,
+    which `names` names; `places` are the indices of the left side. `meanings` are
+    sentences that define names of the sides.
     """
 
     left: Tree
@@ -63,9 +63,9 @@ class Notation(NamedTuple):
 
     @property
     def conditions(self) -> int:
-        """The number of different conditions, such as [x > 0], on the right side; a place in
-        numbers, as in δ[i,2], which may be one of the given values alone, counts as two, and so
-        does the j-th place where a mask holds.
+        """The number of different conditions, such as [x > 0], on the right side. One
+        with a number, as δ[i,2], counts twice, as it may hold for the given values only; so does
+        the j-th True of a mask.
         """
         inside = {*inner(self.expr)}
         found = [e for e in inside if is_condition(e)]
@@ -192,8 +192,8 @@ class Indices:
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
-    are as in NamedSizes, and `generic_sizes` as in `formula`. `introduced` are further names, for
-    gradients and Jacobians only.
+    are names of sizes, and `generic_sizes` the names of dimensions at which formulas hold for any
+    size. `introduced` are further names, for gradients and Jacobians only.
     """
 
     def __init__(
@@ -268,7 +268,9 @@ class Indices:
             return None
 
     def _add_letters(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
-        """Add letters for nodes in an expression: their own if distinct, else similar ones."""
+        """Add letters for nodes in an expression: their own if all
+        differ, else those of `_similar_letters`.
+        """
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for part in elements:
             if part.node not in letters:

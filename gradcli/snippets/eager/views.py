@@ -78,8 +78,8 @@ CAPTURED = (
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """Make `output` a view of a tensor whose memory it shares; `creation` as in ViewOf, if autograd
-    records.
+    """Make `output` a view of a tensor whose memory it shares; `creation` as in ViewOf, for
+    views that autograd records.
     """
     output.inference, output.level = of.inference, of.level
     if of.inference:
@@ -152,8 +152,8 @@ def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> Non
 
 
 def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
-    """Refuse to write to a tensor whose elements share memory, unless the function writes them
-    repeatedly (`repeats`), or that overlaps with an operand.
+    """Refuse a target that overlaps with an operand, or whose elements share memory, unless the
+    function may write an element several times (`repeats`).
     """
     if not repeats and has_repeats(target):
         raise error("RuntimeError", SHARED_MEMORY)
@@ -345,7 +345,7 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     call = None if inner.call is None else Overwritten(base, indices, inner.call)
     metas = [Meta(base.shape, base.dtype)]
     record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
-    record.saves_intermediate = True  # as PyTorch's frees the result of the change
+    record.saves_intermediate = True  # PyTorch's CopySlices frees the result of the change
     return record
 
 
