@@ -18,7 +18,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.claims import mutations
 from gradcli.explanation.claims.claim import FORM
 from gradcli.explanation.claims.edits import written
-from gradcli.explanation.claims.report import as_data, extent, reason, right_where
+from gradcli.explanation.claims.report import as_data, exception, extent, reason, right_where
 from gradcli.explanation.claims.syntax import expression
 from gradcli.explanation.claims.verdict import judge
 from gradcli.explanation.claims.words import typed_numbers
@@ -1105,3 +1105,27 @@ def test_a_claim_of_many_terms_has_a_verdict(terms):
     claim = "+".join(f"y*{k}" for k in range(terms))
     verdict = judge([f"x = {claim}"], pose("sum(x * y)"))[0]
     assert (verdict.ok, reason(verdict)) == (False, "its numbers are not those of the gradient")
+
+
+SATURATED = [
+    ("binary_cross_entropy(sigmoid(x), y)", "(sigmoid(x) - y) / x.numel()"),
+    ("binary_cross_entropy(sigmoid(x), y, reduction='none')", "g * (sigmoid(x) - y)"),
+    ("binary_cross_entropy(1 - sigmoid(x), y)", "(y - 1 + sigmoid(x)) / x.numel()"),
+    ("binary_cross_entropy(tanh(x)**2, y)", "2 * (tanh(x)**2 - y) / tanh(x) / x.numel()"),
+]
+
+
+@pytest.mark.parametrize(("expr", "right"), SATURATED)
+def test_where_a_function_is_saturated_nothing_is_judged(expr, right):
+    """By hand, with p = sigmoid(x): (p - y) / (p * (1 - p)) * p * (1 - p)."""
+    assert judge([f"x = {right}"], pose(expr, wrt=["x"]))[0].ok
+    (v,) = judge([f"x = -({right})"], pose(expr, wrt=["x"]))
+    assert "sign" in reason(v)
+
+
+def test_a_claim_that_corrects_pytorch_is_right_at_the_values_given():
+    values = {"x": [100.0, -1.0], "y": [0.0, 0.0]}
+    problem = pose("binary_cross_entropy(sigmoid(x), y)", values=values, wrt=["x"])
+    (v,) = judge(["x = (sigmoid(x) - y) / x.numel()"], problem)
+    assert v.ok
+    assert "x.grad[0] is 0 in PyTorch, and here 0.5" in exception(v)

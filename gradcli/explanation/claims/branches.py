@@ -16,7 +16,8 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...budget import EVERY, tick
 from ...errors import if_applicable
-from ...graphs import Node, downstream, walk
+from ...graphs import OPS, Node, downstream, walk
+from ...graphs.substitution import expanded
 from ...language.arguments.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_negligible_bound
@@ -86,6 +87,7 @@ class _Branches:
         pairs = chain.from_iterable(self.compared)
         self.compared_nodes = tuple(dict.fromkeys(n for n in pairs if n is not None))
         self.lengths = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
+        self.lengths += _held_above(order)
         self.ordered = any(node.op.finds_indices for node in order)
         self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
@@ -227,6 +229,16 @@ def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
             left, *right = node.parents
             result[left, right[0] if right else None] = None
     return list(result)
+
+
+def _held_above(order: Sequence[Node]) -> Iterator[Node]:
+    """What is held above a negligible bound, also within operations: (1 - p) * p in the gradient
+    of binary_cross_entropy.
+    """
+    for node in walk(expanded(order).values()):
+        low = node.inputs[1] if node.op is OPS["clamp"] else None
+        if low is not None and is_negligible_bound(low, node.parents[0]):
+            yield node.parents[0]
 
 
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:

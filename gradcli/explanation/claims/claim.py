@@ -199,7 +199,8 @@ def _parsed(text: str, problem: Problem) -> Program:
             is_claimed = not is_step and LEFT.match(named, error.span.start)
             error.hint = FORM if is_claimed else error.hint
         raise
-    source = Source(typed, ORIGIN) if len(named) == len(typed) else program.source
+    same_columns = typed.isascii() and len(named) == len(typed)
+    source = Source(typed, ORIGIN) if same_columns else program.source
     statements = [s for t in program.statements for s in _split_assignment(t, source)]
     return program._replace(source=source, statements=tuple(statements))
 

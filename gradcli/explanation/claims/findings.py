@@ -45,9 +45,9 @@ class Finding(NamedTuple):
         return self.comparable and self.close()
 
     @property
-    def may_be_rounding(self) -> bool:
-        """Whether the formula is 0, and the gradient may be a rounding error."""
-        return self.comparable and not np.any(self.value) and bool(np.all(abs(self.right) <= NOISE))
+    def is_finite(self) -> bool:
+        """Whether the formula has the gradient's shape, and no nan or infinity."""
+        return self.comparable and bool(np.all(np.isfinite(self.value)))
 
     @property
     def is_undefined(self) -> bool:

@@ -47,6 +47,13 @@ def _without_call(m: Bindings, words: Words) -> Iterator[Bindings]:
         yield {"p": e.func.value, "lacking": lacking}
 
 
+def _mask_alone(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """The 1.0 of which (x > 0).double() lacks the factor x > 0."""
+    e = m["e"]
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr == "double":
+        yield {"p": ast.Constant(1.0), "a": e.func.value}
+
+
 def _without_argument(m: Bindings, words: Words) -> Iterator[Bindings]:
     """A call without its last argument, if that is a number."""
     e = m["e"]
@@ -81,6 +88,7 @@ OPERANDS: Sequence[Mutation] = (  # a part without one of its operands
     M("the factor {b:full}", "a * b", "a", OTHER),
     M("the factor {a:full}", "a * b", "b", OTHER),
     M("the division by {b:full}", "a / b", "a", OTHER),
+    M("the factor {a:full}", "e", "p", OTHER, _mask_alone),
 )
 CALLS: Sequence[Mutation] = (
     M("{lacking}", "e", "p", OTHER, _without_call),

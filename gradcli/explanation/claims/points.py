@@ -192,8 +192,9 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
         message = "no numbers were found at which the gradients are finite and more than rounding"
+        values = "other values with -v, or none" if first.values else "values with -v"
         more = ", or more time with --limit seconds=N" * first.limits.budget.spent
-        raise GradcliError("needs-value", message, hint=f"give values with -v{more}")
+        raise GradcliError("needs-value", message, hint=f"give {values}{more}")
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 

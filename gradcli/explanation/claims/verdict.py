@@ -69,12 +69,13 @@ class Verdict:
     @cached_property
     def wrong(self) -> Finding | None:
         """The first finding that disagrees by more than rounding errors; None if the claim is
-        right.
+        right, or equal to the formula that would correct it.
         """
         return next((t for t in self.findings if not (t.agrees or self._only_rounded(t))), None)
 
     def _only_rounded(self, t: Finding) -> bool:
-        return t.may_be_rounding and self._same(t.point, t.node)
+        """Whether a finding disagrees only because one side is rounded, as a saturated sigmoid."""
+        return t.is_finite and self._same(t.point, t.node)
 
     @cached_property
     def same(self) -> bool:

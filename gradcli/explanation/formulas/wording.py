@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...autodiff.reverse import Gradients, backward
 from ...errors import if_applicable
@@ -413,7 +413,10 @@ class Wording:
     def indices(self) -> "Indices":
         """The index notation of the problem."""
         p = self.problem
-        values = self.analysis.value
+
+        def values(node: Node) -> Any:
+            return if_applicable(lambda: self.analysis.value(node))  # of a mask, within limits
+
         sizes = None if self.problem.generic_sizes is not None else lambda: self._sizes
         from ...notation.indices.index import Indices
 

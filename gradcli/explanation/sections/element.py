@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import Singular, if_applicable
+from ...errors import if_applicable
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
@@ -103,7 +103,7 @@ def _read_better(
     if not w.introduced and symbols is not None and not _conditions(symbols):
         return asked
     short = w.shortened(asked)
-    if not _is_equal(a.value(asked), if_applicable(lambda: a.value(short), (Singular,)), index):
+    if not _is_equal(a.value(asked), if_applicable(lambda: a.value(short)), index):
         return asked
     other = written_out(short, index, names, a.value).symbols
     better = w.introduced or symbols is None or _conditions(symbols) > _conditions(other)
