@@ -266,11 +266,6 @@ def holds(symbol: str, left: int, right: int) -> bool:
     return bool(left == right if symbol == "==" else left <= right)
 
 
-def _as_number(value: Any) -> Any:
-    """A number for a truth value; integers stay: powers of integers are integers."""
-    return value if np.asarray(value).dtype.kind == "i" else np.float64(value)
-
-
 class Evaluation:
     """Evaluates expressions; `env` has the values of all free letters.
 
@@ -297,10 +292,10 @@ class Evaluation:
             return self._sum(e, env)
         if isinstance(e, Power):
             return np.power(np.float64(self(e.base, env)), self(e.exponent, env))
-        values = [self(part, env) for part in parts(e)]
+        values = [np.float64(self(part, env)) for part in parts(e)]
         if isinstance(e, Total):
-            return sum(map(np.float64, values), np.float64(0))
-        return e.op.value(*map(_as_number, values), **dict(e.attrs))
+            return sum(values, np.float64(0))
+        return e.op.value(*values, **dict(e.attrs))
 
     def place(self, place: Place, env: dict[str, int]) -> int:
         """The value of a place."""
