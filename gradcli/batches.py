@@ -155,7 +155,9 @@ def _parsed(text: str, limits: Limits) -> Any:
     try:
         return json.loads(text, parse_float=_double if LARGE.search(text) else None)
     except (ValueError, RecursionError) as error:
-        reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
+        reason = "too deeply nested"
+        if isinstance(error, ValueError):
+            reason = "a number has more digits than Python reads"
         if isinstance(error, json.JSONDecodeError):  # its line number would always be 1
             reason = f"{error.msg} at character {error.pos + 1}"
         raise GradcliError("request", f"the line is not JSON: {reason}", hint=EXAMPLE) from None

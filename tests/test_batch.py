@@ -444,3 +444,12 @@ def test_dask_that_is_not_installed(monkeypatch):
     found = gradcli("batch", "-", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:9")
     assert (found.status, found.out) == (2, "")
     assert "pip install 'gradcli[dask]'" in found.err
+
+
+def test_a_number_that_python_does_not_read_is_no_json():
+    """Python refuses integers of more than 4,300 digits."""
+    request = f'{{"grad": "x.sum()", "values": {{"x": [{"9" * 5000}]}}}}'
+    found = json.loads(gradcli("batch", "-", stdin=request).out)
+    assert found["error"]["message"] == (
+        "the line is not JSON: a number has more digits than Python reads"
+    )

@@ -926,6 +926,8 @@ def test_what_a_table_has_not_is_refused(text, code, part):
 
 IMPORTED = [
     ("import autograd.numpy as np\nnp.median(x)", np.median(X)),
+    ("autograd.numpy.median(x) * x", np.median(X) * X),
+    ("autograd.scipy.special.expit(x)", scipy.special.expit(X)),
     ("import numpy as np\nx.std() + x.transpose()", X.std() + X),
     ("import jax.numpy as jnp\nx.var() * x[::-1]", X.var() * X[::-1]),
     ("import numpy as np\nimport torch\nnp.pi * x.std()", np.pi * X.std(ddof=1)),

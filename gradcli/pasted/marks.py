@@ -6,7 +6,8 @@ import re
 MARKS = r"""
     (^|[;>:\n])[ \t]*(
         (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(
-    ) | requires_grad | \bbackward\( | \bautograd\b | \b(Parameter|Variable|manual_seed)\(
+    ) | requires_grad | \bbackward\( | \bautograd\b(?!\.(?:numpy|scipy)\b)
+    | \b(Parameter|Variable|manual_seed)\(
     | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]"""
 
 

@@ -179,7 +179,8 @@ class Builder(Scope):
 
     def check_operator(self, e: ast.BinOp) -> None:
         """Raise GradcliError for an operator that the language lacks."""
-        is_power = isinstance(e.op, ast.BitXor) and isinstance(e.right, ast.Constant)
+        negative = isinstance(e.right, ast.UnaryOp) and isinstance(e.right.op, ast.USub)
+        is_power = isinstance(e.op, ast.BitXor) and (negative or isinstance(e.right, ast.Constant))
         if is_power or type(e.op) not in BINARY:
             raise self._no_operator(e)
 
@@ -187,6 +188,7 @@ class Builder(Scope):
         power = "a power is written x ** 2"
         of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
         power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
+        power += ", that of an inverse inv(A).T" * isinstance(e.right, ast.UnaryOp)
         hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
         message, span = "this operator is not part of the language", self.source.span(e)
         return GradcliError("syntax", message, hint=hint, span=span)
