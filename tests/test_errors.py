@@ -50,7 +50,7 @@ MISTAKES = [
     (["x +"], "syntax", None, "this is not an expression"),
     (["x y"], "syntax", None, ""),
     (["x ^ 2"], "syntax", "x ^ 2", "a power is written x ** 2"),
-    (["A^-T @ x"], "syntax", "A^-T @ x", "that of an inverse inv(A).T"),
+    (["g @ A^-T"], "syntax", "g @ A^-T", "that of an inverse inv(A).T"),
     (["x << 2"], "syntax", "x << 2", "not part of the language"),
     (["!x"], "syntax", "!", "the opposite of a mask is written ~mask"),
     (["x ? y : z"], "syntax", "?", "where(condition, a, b)"),
