@@ -773,7 +773,7 @@ def test_nothing_to_say(program: str) -> None:
         (
             "x = torch.tensor([0.0, 4.0], requires_grad=True)\n"
             "y = torch.where(x > 0, torch.sqrt(x), torch.zeros(2))\ny.sum().backward()",
-            "where sends 0 into the branch not taken; sqrt's rule sends g / (2 * sqrt(x)): 0/0 is nan",
+            "where passes back 0 into the branch not taken; sqrt's rule passes back g / (2 * sqrt(x)): 0/0 is nan",
             "where(x > 0, sqrt(where(x > 0, x, 1)), zeros_like(x)).sum()",
         ),
         (

@@ -45,7 +45,7 @@ class Reasons:
         parts = [self._received(origin.step, origin.at)]
         rule, sent = self._rule(origin.step), float(origin.step.sent[origin.at])
         arithmetic = self._arithmetic(origin.step, origin.at)
-        rule = f"{name}'s rule sends {rule}" if rule else f"{name} sends {number(sent)}"
+        rule = f"{name}'s rule passes back {rule}" if rule else f"{name} passes back {number(sent)}"
         parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
         if kind == "nan" and np.isinf(sent):
             maker, other = self._maker(origin), self.tracer.beside(origin)
@@ -68,7 +68,7 @@ class Reasons:
         return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, index: Index) -> str:
-        """A clause on the operation that sent a zero."""
+        """A clause on the operation that passed back a zero."""
         at = self._aligned(step, index)
         if at is None or step.received[at] != 0:
             return ""
@@ -77,10 +77,10 @@ class Reasons:
             return "" if zero.cancels else "the seed is 0 there"
         name = operation_name(self.a, zero.node)
         into = " into the branch not taken" if zero.node.op.name == "where" else ""
-        return f"{name} sends 0{into}"
+        return f"{name} passes back 0{into}"
 
     def _aligned(self, step: LocalStep, index: Index) -> Index | None:
-        """The upstream element on which a sent element depends, if it is a single one."""
+        """The upstream element on which an element of the gradient depends, if it is one alone."""
         if step.node.shape == step.to.shape and step.node.op.family == "elementwise":
             return index
         return () if step.node.shape == () else None
@@ -123,23 +123,23 @@ class Reasons:
             return "the seed is 0 there, and nothing else arrives"
         step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
         if node.op.name == "where":
-            return "where takes the other branch there, and sends 0 into this one"
+            return "where selects the other branch there, and passes back 0 into this one"
         if node.op.name == "masked_fill":
-            return f"{name} puts another value there, and sends 0 to the one it covers"
+            return f"{name} puts another value there, and passes back 0 to the one it replaces"
         if node.op.name in ("mul", "div") and len(node.parents) == 2:
             return self._factor(step, origin.at, name)
         if "margin" in node.op.attributes:
-            return f"{name}'s margin is satisfied there, and its hinge sends 0"
+            return f"{name}'s margin is satisfied there: it passes back 0"
         if self._takes_others(step, origin.at):
-            return f"{name} takes another element, and sends 0 to this one"
+            return f"{name} selects another element, and passes back 0 to this one"
         if self._takes_other_operand(step, origin.at):
-            return f"{name} takes the other operand there, and sends 0 to this one"
+            return f"{name} selects the other operand there, and passes back 0 to this one"
         if not step.reach(origin.at).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
             if node.span is None or not step.takes_some:
-                return f"{name} sends 0 there, whatever it receives"
-            return f"no index of {self._text(node)} selects it, so nothing is sent there"
+                return f"{name} passes back 0 there, whatever the upstream gradient is"
+            return f"no index of {self._text(node)} selects it, so its gradient is 0"
         return self._no_slope(step, origin.at, name)
 
     def _takes_others(self, step: LocalStep, index: Index) -> bool:
@@ -164,15 +164,15 @@ class Reasons:
         if node.op.family == "elementwise" and value is not None:
             operands = [_at(self.a.value(p), index) for p in node.parents]
             at = _with_sign(node, operands) or number(float(value))
-            return f"{name} {self._how_flat(step, index)} at {at}: it sends g * 0"
+            return f"{name} {self._how_flat(step, index)} at {at}: it passes back g * 0"
         if node.op.caveat and self._at_kink(step):
-            return f"{name} sends 0 there: {node.op.caveat}"
+            return f"{name} passes back 0 there: {node.op.caveat}"
         floats = [p for p in node.parents if p.dtype == "float"]
         if len(floats) == 1 and self._flat_around(step, index):
-            return f"{name} is saturated there: near these values, too, it sends 0"
+            return f"{name} is saturated there: near these values, too, it passes back 0"
         if all(p.shape == step.to.shape and _at(self.a.value(p), index) == value for p in floats):
             return f"{name} has slope 0 where its operands are equal"
-        return f"{name} sends 0 there: its derivative at these values is 0"
+        return f"{name} passes back 0 there: its derivative at these values is 0"
 
     def _how_flat(self, step: LocalStep, index: Index) -> str:
         if not self._flat_around(step, index):
@@ -186,11 +186,11 @@ class Reasons:
         factor = _at(self.a.value(other), index)
         if factor is None:
             zero = step.node.op.name == "mul" and not np.any(self.a.value(other))
-            added = "what {} sends adds up to 0 over the elements that it is broadcast to"
+            added = "what {} passes back adds up to 0 over the elements that it is broadcast to"
             return f"{name} multiplies by 0" if zero else added.format(name)
         if factor == 0 or step.node.op.name == "div":
             how = "multiplies by" if step.node.op.name == "mul" else "divides, with"
-            return f"{name} {how} {number(float(factor))}, which sends 0"
+            return f"{name} {how} {number(float(factor))}, and passes back 0"
         return f"{name} multiplies by {number(float(factor))}, and the product underflows to 0"
 
     def _flat_around(self, step: LocalStep, index: Index) -> bool:
@@ -221,7 +221,7 @@ class Reasons:
             return f"{text} holds integers: no gradient goes through them"
         if not conducts(node):
             return f"no gradient goes through {text}"
-        return f"{text} sends none: PyTorch has no derivative with respect to it"
+        return f"{text} passes back no gradient: PyTorch has no derivative with respect to it"
 
     def instead(self, node: Node | None) -> str:
         """An alternative to an operation without a derivative."""
