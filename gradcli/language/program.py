@@ -7,7 +7,7 @@ import ast
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import chain, count
 from typing import NamedTuple
@@ -282,30 +282,29 @@ def _statements(body: list[ast.stmt], source: Source) -> tuple[Statement, ...]:
     """The statements. The last has a name of its own: that of `out = x @ a; out.sum()` is result,
     and that of `y = x @ a; y` is y.
     """
-    *before, last = (_statement(s, source, last=s is body[-1]) for s in body)
+    *steps, last = body
+    before = [_assignment(s, source) for s in steps]
+    if not isinstance(last, ast.Expr):
+        return *before, _assignment(last, source)
+    _check_unstarred(last.value, "a statement", OVER_LINES, source)
     taken = {name for s in before for name in s.names}
-    if not isinstance(body[-1], ast.Expr):
-        return *before, last
-    if isinstance(last.value, ast.Name) and last.value.id in taken:
-        last = last._replace(names=(last.value.id,))
-    else:
-        names = chain(["out", "result"], map("result{}".format, count(2)))
-        last = last._replace(names=(next(n for n in names if n not in taken),))
-    return *before, last
+    return *before, Statement((_name_for(last.value, taken),), last.value)
 
 
-def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
+def _name_for(result: ast.expr, taken: Collection[str]) -> str:
+    """The name of a last expression: its own, if it is the name of a value."""
+    if isinstance(result, ast.Name) and result.id in taken:
+        return result.id
+    names = chain(["out", "result"], map("result{}".format, count(2)))
+    return next(n for n in names if n not in taken)
+
+
+def _assignment(node: ast.stmt, source: Source) -> Statement:
     if isinstance(node, ast.Expr):
-        if isinstance(node.value, ast.Starred):
-            message = "a statement cannot begin with *"
-            raise GradcliError("syntax", message, span=source.span(node), hint=OVER_LINES)
-        if not last:
-            raise _nameless(node.value, source)
-        return Statement(("out",), node.value)
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Starred):
-        message = "a value cannot begin with *"
-        hint = "a product is written y = x * 2"
-        raise GradcliError("syntax", message, span=source.span(node.value), hint=hint)
+        _check_unstarred(node.value, "a statement", OVER_LINES, source)
+        raise _nameless(node.value, source)
+    if isinstance(node, ast.Assign):
+        _check_unstarred(node.value, "a value", "a product is written y = x * 2", source)
     if isinstance(node, ast.AugAssign):
         raise augmented(node, source)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -317,6 +316,13 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             return Statement(names, node.value, unpacks=True, star=star)
         raise assigned(node, source)
     raise foreign_statement(node, source.span(node))
+
+
+def _check_unstarred(value: ast.expr, what: str, hint: str, source: Source) -> None:
+    """Raise GradcliError for a value that begins with `*`."""
+    if isinstance(value, ast.Starred):
+        message, span = f"{what} cannot begin with *", source.span(value)
+        raise GradcliError("syntax", message, span=span, hint=hint)
 
 
 def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:

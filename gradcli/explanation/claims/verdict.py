@@ -71,10 +71,12 @@ class Verdict:
         """The first finding that disagrees by more than rounding errors; None if the claim is
         right, or equal to the formula that would correct it.
         """
-        return next((t for t in self.findings if not (t.agrees or self._only_rounded(t))), None)
+        return next((t for t in self.findings if not (t.agrees or self._equals_formula(t))), None)
 
-    def _only_rounded(self, t: Finding) -> bool:
-        """Whether a finding disagrees only because one side is rounded, as a saturated sigmoid."""
+    def _equals_formula(self, t: Finding) -> bool:
+        """Whether a finding with other, finite numbers is proved equal to the gradient, or to the
+        formula displayed for it: one side is rounded, as a saturated sigmoid.
+        """
         return t.is_finite and self._same(t.point, t.node)
 
     @cached_property

@@ -19,7 +19,7 @@ LETTERS = {"vector_norm": "n", "softmax": "p"}  # by operator
 STANDARDISED = "z"  # of layer_norm and others, of the shape of what they reduce
 OTHER = "s"  # of other operators
 CONTINUED = ("add", "sub", "sqrt", "rsqrt")  # of a reduction and a constant: sqrt(x.var() + eps)
-ENTIRE = ("softmax", "sqrt", "rsqrt")  # are functions of what they reduce
+WITH_REDUCTIONS = ("softmax", "sqrt", "rsqrt")  # are named as a whole
 LINEAR = ("add", "sub", "neg", "mul", "div")
 
 
@@ -48,7 +48,7 @@ def _named(w: Wording, nodes: dict[Node, str], texts: set[str]) -> dict[Node, De
     write, used = Writer(w.names, w.problem.generic_sizes), tree.words_in_use(w.names.values())
     result = dict[Node, Definition]()
     for node in (n for n, text in nodes.items() if text in texts):
-        other = STANDARDISED if _standardises(node) else OTHER
+        other = STANDARDISED if _is_normalisation(node) else OTHER
         letter = LETTERS.get(node.op.name, other)
         name = next(n for n in chain([letter], (f"{letter}{k}" for k in count(1))) if n not in used)
         used.add(name)
@@ -79,7 +79,7 @@ def _written_out(grad: Node, seed: Node, names: Collection[Node]) -> Iterator[No
     for node in order:
         if node not in dependent and _is_reduction(node):
             whole = _continued(node, order)
-            if _is_entire(whole) or _is_in_function(whole, order):
+            if _contains_reductions(whole) or _is_in_function(whole, order):
                 yield whole
 
 
@@ -87,15 +87,15 @@ def _is_reduction(node: Node) -> bool:
     of_vectors = node.op is OPS["matmul"] and not node.shape
     reduces = node.op.family == "reduction" and node.numel < node.parents[0].numel
     reduces = reduces and node.parents[0].dtype == "float"  # counts have no long elements
-    return reduces or of_vectors or _is_entire(node)
+    return reduces or of_vectors or _contains_reductions(node)
 
 
-def _is_entire(node: Node) -> bool:
+def _contains_reductions(node: Node) -> bool:
     """Whether a node is a function of reductions that elements would write out in any case."""
-    return node.op.name in ENTIRE or _standardises(node)
+    return node.op.name in WITH_REDUCTIONS or _is_normalisation(node)
 
 
-def _standardises(node: Node) -> bool:
+def _is_normalisation(node: Node) -> bool:
     """Whether a node is composed of a tensor and its reductions, and of its shape: layer_norm."""
     if node.op.expand is None or [i.shape for i in node.parents] != [node.shape]:
         return False

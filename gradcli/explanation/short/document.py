@@ -23,8 +23,8 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
-BESIDE_NUMBERS = ("formula-differs", "formula-not-finite")  # a formula is not the number beside it
-EXPLAINING = ("saturated", "not-finite", *BESIDE_NUMBERS)  # what made an answer nan
+CONTRADICTING = ("formula-differs", "formula-not-finite")  # a formula is not the number beside it
+EXPLAINING = ("saturated", "not-finite", *CONTRADICTING)  # what made an answer nan
 OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
 SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
 
@@ -62,7 +62,7 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
 
         yield claims(a)
     said = further(grads)
-    explains = EXPLAINING if _is_nan(a) else BESIDE_NUMBERS
+    explains = EXPLAINING if _is_nan(a) else CONTRADICTING
     explained = (note for name in explains for note in said if note[0] == name)
     yield notes([*first(a), *explained])
     yield head.seed(a, w)
