@@ -1,7 +1,7 @@
 """Worked examples: common questions, and the request that answers each."""
 
 import shlex
-from textwrap import wrap
+from textwrap import indent, wrap
 from typing import NamedTuple
 
 from .errors import GradcliError, did_you_mean
@@ -113,13 +113,15 @@ def find(name: str) -> str:
 
 
 def listing(width: int) -> str:
-    """The examples: each question wrapped to `width` columns, and its command on one line, which
-    can be copied.
+    """The examples: each question, and below it its command, which can be copied, in lines of at
+    most `width` columns.
     """
+    from .render.wrapping import shell_lines
+
     column = max(map(len, EXAMPLES)) + 2
     lines: list[str] = []
     for name, e in EXAMPLES.items():
         first, *rest = wrap(e.question, max(width - column, LEAST), break_long_words=False)
         lines += [name.ljust(column) + first, *(" " * column + line for line in rest)]
-        lines.append(f"{' ' * (column + 2)}{e.command}")
+        lines.append(indent(shell_lines(e.command, width - 2), "  "))
     return "\n".join(lines) + "\n"

@@ -6,7 +6,6 @@ limited length.
 """
 
 import re
-import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -33,6 +32,7 @@ from .markdown_page import Page, fenced
 from .names import DISCOURSE_WITH_MATH
 from .tex import page as tex
 from .tex.lines import grouped
+from .wrapping import shell_lines
 
 
 class Signs(NamedTuple):
@@ -150,28 +150,6 @@ class Indented(Page):
     def matrix(self, block: Matrix[Formula]) -> str:
         """The matrix as in a terminal."""
         return self.drawn_matrix(block)
-
-
-def shell_lines(command: str, width: int) -> str:
-    """A command in lines that a shell joins: broken between arguments, and within quoted ones that
-    are longer than a line.
-    """
-    lines = [""]
-    for argument in shlex.split(command, posix=False):
-        longer = f"{lines[-1]} {argument}".lstrip()
-        if lines[-1] and len(longer) > width - len(" \\"):
-            lines.append(_quoted_lines(argument, width - len("   \\")))
-        else:
-            lines[-1] = longer
-    return " \\\n  ".join(lines)
-
-
-def _quoted_lines(argument: str, width: int) -> str:
-    """A quoted argument as several strings that a shell concatenates; other arguments unchanged."""
-    if len(argument) <= width or not re.fullmatch("'[^']*'", argument):
-        return argument
-    pieces = re.findall(rf"(?s).{{1,{width - 3}}}(?: |$)|.{{1,{width - 3}}}", argument[1:-1])
-    return "\\\n".join(f"'{piece}'" for piece in pieces)
 
 
 class Chat:

@@ -4,6 +4,7 @@ Colours identify tensors: the seed has one colour everywhere, each input has its
 No information is in colour only.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import compress
 
@@ -68,6 +69,7 @@ GAP = 4  # columns between cells
 ENDLESS = 1_000_000  # columns of a line that is never wrapped
 ENOUGH = 24  # columns needed to wrap words
 NOTE = 16  # columns of the code of a note
+NUMBERED = re.compile(r"\d+\. ")  # the start of a paragraph in a list
 SENT = 6  # columns by which the gradients that a step sends are indented
 
 Widths = list[tuple[int | None, int]]  # column index and width; None for a gap
@@ -225,10 +227,11 @@ class Page:
         return self.environment.width - 2
 
     def prose(self, block: Prose) -> RenderableType:
-        """A paragraph."""
+        """A paragraph; a numbered one is aligned after its number."""
         text = self.text(block.line)
         text.overflow = "fold"
-        return text
+        number = NUMBERED.match(text.plain)
+        return self.beside(text[: number.end()], text[number.end() :]) if number else text
 
     def note(self, block: Note, wide: int = NOTE) -> RenderableType:
         """`kink    ...`, with the sentence in column `wide`."""

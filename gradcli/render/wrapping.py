@@ -1,6 +1,9 @@
-"""Lines of Python wrapped to a width: broken inside brackets, so that the code stays valid."""
+"""Code wrapped to a width so that it stays valid: Python inside brackets, commands between
+arguments.
+"""
 
 import re
+import shlex
 from collections.abc import Iterator
 from itertools import takewhile
 from textwrap import wrap
@@ -127,3 +130,36 @@ def _ends(line: str, at: int) -> bool:
     if line[at] == ",":
         return line[at + 1 : at + 2] != " "
     return line[at] == " " and (line[at - 1] == "," or line.startswith(OPERATORS, at + 1))
+
+
+def shell_lines(command: str, width: int) -> str:
+    """A command in lines that a shell joins: broken between arguments, and within quoted ones that
+    are longer than a line.
+    """
+    lines = [""]
+    for argument in _arguments(command):
+        longer = f"{lines[-1]} {argument}".lstrip()
+        if lines[-1] and len(longer) > width - len(" \\"):
+            lines.append(_quoted_lines(argument, width - len("   \\")))
+        else:
+            lines[-1] = longer
+    return " \\\n  ".join(lines)
+
+
+def _arguments(command: str) -> list[str]:
+    """The arguments of a command, an option together with its value."""
+    result = [""]
+    for argument in shlex.split(command, posix=False):
+        is_value = re.fullmatch(r"-\S+", result[-1]) and not argument.startswith("-")
+        result[-1:] = [f"{result[-1]} {argument}"] if is_value else [result[-1], argument]
+    return result[1:]
+
+
+def _quoted_lines(argument: str, width: int) -> str:
+    """A quoted argument as several strings that a shell concatenates; other arguments unchanged."""
+    quoted = re.fullmatch(r"(-\S+ )?'([^']*)'", argument)
+    if len(argument) <= width or not quoted:
+        return argument
+    pieces = re.findall(rf"(?s).{{1,{width - 3}}}(?: |$)|.{{1,{width - 3}}}", quoted[2])
+    head = f"{quoted[1]}\\\n" if quoted[1] else ""
+    return head + "\\\n".join(f"'{piece}'" for piece in pieces)
