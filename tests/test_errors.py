@@ -193,11 +193,6 @@ MISTAKES = [
     (["conv2d(x, w)", "-s", "x=1x3x5x5,w=2x4x3x3"], "shape", None, "has shape (2, 3, 3, 3)"),
     (["x.repeat(2)", "-s", "x=2x3"], "shape", "x.repeat(2)", "is called as repeat(x, repeats)"),
     (["sort(x, x)", "-s", "x=3"], "arguments", "sort(x, x)", "is called as sort(x, dim="),
-    *(
-        ([f"{f}_pool1d(tensor([[[1, 0, 2]]]), 1, 2)[0] * x", "-s", "x=3"], "arguments", None, why)
-        for f in ("avg", "lp")  # PyTorch cuts averages of integers to integers
-        for why in ("as floats: x.double()",)
-    ),
     (["x.chunk(2.5)[0]", "-s", "x=3"], "arguments", "x.chunk(2.5)", "as chunk(input, chunks,"),
     (["relu = x; relu(x)"], "arguments", "relu(x)", "relu is a tensor here"),
     (["n = 3; n(x)"], "arguments", "n(x)", "n * (...)"),
