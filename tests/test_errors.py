@@ -459,6 +459,7 @@ MISTAKES = [
     (["x.expand(3)", "-s", "x=1x1"], "shape", None, "(1, 1) cannot be expanded to (3,)"),
     (["x.expand(-1, 3)", "-s", "x=3"], "shape", None, "-1 keeps a size"),
     (["torch.gradient(x, dim=(1, -1))[0]", "-s", "x=3x3"], "arguments", None, "dimension twice"),
+    (["+".join(f"x{k}.sum()" for k in range(240))], "limit", "x0", "inputs have no shape"),
 ]  # fmt: skip
 
 
