@@ -415,7 +415,7 @@ MISTAKES = [
     (["x.to('complex64')"], "arguments", "x.to('complex64')", "no type of numbers and no device"),
     (["x.to('cuda:0', 'gpu')"], "arguments", "x.to('cuda:0', 'gpu')", "no device"),
     (["x", "-v", "x=randn('a')"], "arguments", "randn('a')", "this must be an integer"),
-    (["x << y"], "syntax", "x << y", "gradcli ops lists the operations"),
+    (["x << y"], "syntax", "x << y", "write n * 2 ** k for n << k"),
     (["x ^ T"], "syntax", "x ^ T", "a transpose A.T"),
     (["x", "-g", "out^T"], "unknown-name", "T", "write A.T"),
     (["x = if y"], "syntax", "i", "an expression looks like this"),
@@ -459,6 +459,9 @@ MISTAKES = [
     (["x.expand(3)", "-s", "x=1x1"], "shape", None, "(1, 1) cannot be expanded to (3,)"),
     (["x.expand(-1, 3)", "-s", "x=3"], "shape", None, "-1 keeps a size"),
     (["torch.gradient(x, dim=(1, -1))[0]", "-s", "x=3x3"], "arguments", None, "dimension twice"),
+    (["(arange(3) << 1) * x"], "syntax", "arange(3) << 1", "write n * 2 ** k"),
+    (["(arange(3) >> 1) * x"], "syntax", "arange(3) >> 1", "write n // 2 ** k"),
+    (["(arange(3) & 1) * x"], "unsupported", None, "the last bit of n is n % 2"),
     (["+".join(f"x{k}.sum()" for k in range(240))], "limit", "x0", "inputs have no shape"),
 ]  # fmt: skip
 

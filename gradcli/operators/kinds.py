@@ -190,7 +190,8 @@ def _masks(name, *tensors):
     nodes = [as_node(t) for t in tensors]
     if any(x.dtype != "bool" for x in nodes):
         message = f"{name}() of numbers works on their bits in PyTorch; here it takes masks"
-        raise GradcliError("unsupported", message, hint="a mask is a comparison: x > 0")
+        hint = "a mask is a comparison: x > 0; the last bit of n is n % 2"
+        raise GradcliError("unsupported", message, hint=hint)
     return nodes
 
 
