@@ -20,10 +20,10 @@ pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
 
 KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
 TABLE = [op for op in all_operators().values() if op.examples and op.torch]
-# Where gradcli answers otherwise for integers: averages of windows, which PyTorch cuts to integers,
-# are refused; what a kernel of PyTorch's lacks, though its answer would be one, is computed.
-REFUSED = {"avg_pool1d", "avg_pool2d", "avg_pool3d", "local_response_norm"}
-COMPUTED = {"fold", "im2col", "max_pool1d"}
+# Where gradcli answers otherwise for integers: one is refused, and what a kernel of PyTorch's
+# lacks, though its answer would be one, is computed.
+REFUSED = {"local_response_norm"}
+COMPUTED = {"fold", "im2col"}
 
 
 def in_gradcli(text, values):
@@ -216,6 +216,14 @@ MIXED = [
     ("x.index_add(0, m, x)", False),
     ("F.embedding(m, n.reshape(3, 1))", False),
     ("F.cross_entropy(x, m[0])", False),
+    ("F.cross_entropy(x, n)", False),
+    ("F.cross_entropy(x, m)", False),
+    ("F.max_pool1d(n[None], 2, return_indices=True)[0]", True),
+    ("F.avg_pool1d(n[None], 2)", True),
+    ("F.avg_pool1d(m[None], 2)", False),
+    ("F.lp_pool1d(n[None], 2, 2)", True),
+    ("F.lp_pool1d(m[None], 2, 2)", True),
+    ("F.lp_pool1d(n[None], inf, 2)", False),
     ("x.repeat_interleave(m)", False),
     ("torch.positive(m)", False),
     ("torch.meshgrid(x, n)[0]", False),

@@ -256,6 +256,12 @@ def test_large_matrices_are_explained(text):
     assert not ends("explain", text, "-s", "x=200x200", "-f", "json")
 
 
+@pytest.mark.parametrize("given", [("-v", "x=randn(5000)"), ("-s", "x=5000")])
+def test_an_element_is_left_out_where_its_masks_are_too_large(given):
+    assert not ends("explain", "logcumsumexp(x, 0)", *given)
+    assert not ends("explain", "logcumsumexp(x, 0)", *given, "--element", "x[3]")
+
+
 ODD = [
     "x.sum(dim=nan)",
     "x.sum(dim=1.0)",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from ..autodiff.reverse import Gradients, cached_backward, conducting, double_backward_errors
 from ..backends.numeric import Evaluator, sources, span_of_user
-from ..errors import GradcliError
+from ..errors import GradcliError, if_applicable
 from ..graphs import OPS, Node, shapes, walk
 from ..language.problem import Input, Problem
 from ..language.wrt import NO_WAY, NOT_SCALAR, unused
@@ -261,6 +261,10 @@ class Analysis:
         except GradcliError as error:
             place = span_of_user(node, walk([self.problem.out], sources))
             raise error.at(place) from error.__cause__
+
+    def value_if_possible(self, node: Node) -> Any:
+        """The array of a node, or None also if it cannot be computed, as within the limits."""
+        return if_applicable(lambda: self.value(node))
 
     def grad_value(self, x: Input) -> Any:
         """The gradient with respect to x as an array; None if there is none, or it depends on an

@@ -132,7 +132,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
         simplify.work = 0
         try:
             e = with_sizes(substituted(in_row, _index_values(places, x.node, c), sizes))
-            e = simplify(resolved_values(e, a.value) if valued else e)
+            e = simplify(resolved_values(e, a.value_if_possible) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
         written = typed(write(Lettering({}, sizes)(e, indices.reserved)))

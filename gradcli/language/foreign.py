@@ -60,6 +60,10 @@ SPELLINGS = {
     "ce": "write cross_entropy(input, target)",
     "reduce_sum": "write x.sum()",
     "reduce_mean": "write x.mean()",
+    **dict.fromkeys(("s_", "index_exp"), "write the index where it is used: x[0:2]"),
+    "r_": "write np.concatenate([a, b])",
+    "c_": "write np.stack([a, b], axis=1) for vectors, np.hstack([a, b]) for matrices",
+    **dict.fromkeys(("mgrid", "ogrid"), "write np.meshgrid(a, b, indexing='ij')"),
     "d": DERIVATIVE,
     "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()[0]",
 }

@@ -86,6 +86,13 @@ class Program(NamedTuple):
         """The names that occur on right sides."""
         return {e.id for e in self.syntax if isinstance(e, ast.Name)}
 
+    def first_use(self, name: str) -> Span | None:
+        """The span where a name first occurs on a right side; None if it does not."""
+        spans = [
+            self.source.span(e) for e in self.syntax if isinstance(e, ast.Name) and e.id == name
+        ]
+        return min(spans, key=lambda span: span.start, default=None)
+
     @property
     def needed(self) -> list[int]:
         """The indices of the statements that the output depends on, including the last."""

@@ -139,6 +139,7 @@ def cross_entropy(
     if target.dtype == "float" and target.ndim == input.ndim > 1:
         _check_probabilities(input, target)
     if target.shape == input.shape:
+        check_kinds("cross_entropy", "floats", (target,))
         return _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing)
     result = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:

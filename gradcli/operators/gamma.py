@@ -32,8 +32,19 @@ def lgamma(g, y, x):
     return g * digamma(x)
 
 
+def _digamma(x):
+    """SciPy's digamma for x >= 0, and its reflection below, as in PyTorch: near -0.5 SciPy sums a
+    series, which takes 40 times as long.
+    """
+    x = np.asarray(x, float)
+    below = x < 0
+    result = scipy_special.digamma(np.where(below, 1 - x, x))
+    reflected = result - np.pi / np.tan(np.pi * (x - np.trunc(x)))
+    return np.where(below, np.where(x == np.trunc(x), np.nan, reflected), result)
+
+
 @elementwise(
-    lambda x: scipy_special.digamma(x),
+    _digamma,
     symbolic=elements.named("digamma"),
     dtype="float",
     aliases=("psi",),

@@ -136,14 +136,11 @@ def bincount(input, weights=None, minlength=0):
     return numbers(np.bincount(result, minlength=minlength))
 
 
-@shorthand(concrete=("input",), floats=True)
+@shorthand(concrete=("input",))
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The integers or truth values that occur, in order; of floats it has no derivative."""
     require(dim is None, "unique() compares elements here, no slices: leave dim out")
     given = _integers(input)
-    if given.dtype.kind == "f":
-        message = "unique() of floats has no derivative in PyTorch: it is not implemented"
-        raise GradcliError("unsupported", message)
     values, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
     parts = [numbers(values)]
     parts += [numbers(inverse.reshape(given.shape))] if return_inverse else []
@@ -193,7 +190,8 @@ def _masks(name, *tensors):
     nodes = [as_node(t) for t in tensors]
     if any(x.dtype != "bool" for x in nodes):
         message = f"{name}() of numbers works on their bits in PyTorch; here it takes masks"
-        raise GradcliError("unsupported", message, hint="a mask is a comparison: x > 0")
+        hint = "a mask is a comparison: x > 0; the last bit of n is n % 2"
+        raise GradcliError("unsupported", message, hint=hint)
     return nodes
 
 

@@ -6,6 +6,7 @@ from itertools import product
 from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, OPS, Outputs, shapes
 from ..graphs.arguments import REQUIRED
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
@@ -13,6 +14,7 @@ from .bounds import ANY, summed
 from .families import composite, named, operator, shorthand
 from .leaves import Array
 from .pointwise import F, relu
+from .rounding import div_trunc
 from .windows import several, zeros_around
 
 LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
@@ -114,12 +116,13 @@ def _average(n):
         if divisor == 0:
             raise GradcliError("arguments", "divisor_override must not be 0")
         total = parts.sum(dim=tuple(range(-n, 0)))
-        return total / (_divisor(windows, count_include_pad) if divisor is None else divisor)
+        count = _divisor(windows, count_include_pad) if divisor is None else divisor
+        return div_trunc(total, count) if input.dtype == "int" else total / count
 
     attributes = {"kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False}
     attributes["count_include_pad"] = True
     composite(
-        takes="floats",
+        takes="numbers",
         torch=F + name if n > 1 else "torch." + name,
         attributes=attributes | ({"divisor_override": None} if n > 1 else {}),
         whole=("divisor_override",),
@@ -256,6 +259,11 @@ def _with_indices(name, input, return_indices, **how):
     return Outputs((values, OPS[f"{name}_indices"](input, **how))) if return_indices else values
 
 
+def _check_kernel(n, input):
+    """Raise GradcliError for integers that PyTorch has no kernel for, if no indices are needed."""
+    check_kinds(f"max_pool{n}d", "floats" if n == 1 else "numbers", (input,))
+
+
 def _sliding(n):
     name = f"max_pool{n}d"
     short, edge = f"({'1, ' * (n - 1)}2,)", f"({'0, ' * (n - 1)}1,)"
@@ -281,6 +289,8 @@ def _sliding(n):
         input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False,
     ):  # fmt: skip
+        if not return_indices:
+            _check_kernel(n, input)
         how = {"kernel_size": kernel_size, "stride": stride, "padding": padding}
         return _with_indices(
             name, input, return_indices, dilation=dilation, ceil_mode=ceil_mode, **how
@@ -351,11 +361,12 @@ def _adaptive(n):
 
 
 def _power(n):
-    @shorthand(f"lp_pool{n}d", only_aliases=True, takes="floats")
+    @shorthand(f"lp_pool{n}d", only_aliases=True)
     def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
         if math.isinf(norm_type):  # the sign selects minimum or maximum
+            _check_kernel(n, input)
             largest, magnitude = OPS[f"max_pool{n}d"], input.abs()
             return largest(magnitude, **how) if norm_type > 0 else -largest(-magnitude, **how)
         mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)

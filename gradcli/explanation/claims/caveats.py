@@ -33,20 +33,33 @@ class Deviation(NamedTuple):
 
 def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
     """The first values at which output and gradient are finite and the claim is not the gradient;
-    None if there are none. The given values are tried first, then an input set to 0 or equal to
-    another one, with the other values of each of the first two points.
+    None if there are none. The given values are tried first, also where the output is nan; then an
+    input set to 0 or equal to another one, with the other values of each of the first two points.
     """
     first = points[0]
-    if first.problem.numeric:
-        finding = _disagreeing(claim, first, first.picking | first.problem.values, dict)
-        if finding is not None:
-            return Deviation("the values given", finding)
+    given = _at_given_values(claim, first) if first.problem.numeric else None
+    if given is not None:
+        return given
     moving = list(_moving(first))
     for name, other in [*((name, None) for name in moving), *_pairs_of_one_shape(first, moving)]:
         findings = [_at(claim, p, partial(_with_equal, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
             return Deviation(f"{name} = {other or 0}", findings[0])
     return None
+
+
+def _at_given_values(claim: Claim, point: Point) -> Deviation | None:
+    values = point.picking | point.problem.values
+    finding = _disagreeing(claim, point, values, dict)
+    if finding is not None:
+        return Deviation("the values given", finding)
+    given = if_applicable(lambda: point.at_other_values(values))
+    if given is None or not np.all(np.isnan(given(point.problem.out))):
+        return None
+    finding = _unlike(claim, given)
+    if finding is None or not np.all(np.isfinite(finding.right)):
+        return None
+    return Deviation(f"the values given, where {point.problem.out_name} is nan", finding)
 
 
 def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
@@ -57,7 +70,11 @@ def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> 
     other = if_applicable(lambda: point.at_other_values(values))
     if other is None or not other.sound([claim.name], within):
         return None
-    finding = at_point(claim.program, claim.name, other)
+    return _unlike(claim, other)
+
+
+def _unlike(claim: Claim, point: Point) -> Finding | None:
+    finding = at_point(claim.program, claim.name, point)
     if finding.value is None or finding.agrees or (finding.comparable and _is_rounding(finding)):
         return None
     return finding

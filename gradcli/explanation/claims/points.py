@@ -275,15 +275,20 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
 def _in_all_ranges(
     problem: Problem, rng: Any, short: bool, fixed: Values | None = None
 ) -> Iterator[Values]:
-    """Random values for inputs that are not `fixed`, in all combinations of ranges."""
-    fixed_arrays = fixed_values(problem) if fixed is None else fixed
-    free = [x.node for x in problem.inputs.values() if x.node not in fixed_arrays]
+    """Random values for inputs that are not `fixed`, in all combinations of ranges. Masks are not,
+    and then are as well, for functions that have no gradient at them, as the inverse of ones.
+    """
+    if fixed is None:
+        for each in _fixed_with_and_without_masks(problem):
+            yield from _in_all_ranges(problem, rng, short, each)
+        return
+    free = [x.node for x in problem.inputs.values() if x.node not in fixed]
     symmetric = symmetric_inputs(problem.out)
     for draws in islice(combinations(RANGES, len(free)), COMBINATIONS):
         arrays = {
             x: _short(rng, d, x.shape) if short else d(rng, x.shape) for x, d in zip(free, draws)
         }
-        yield fixed_arrays | {x: _as_assumed(symmetric, x, array) for x, array in arrays.items()}
+        yield fixed | {x: _as_assumed(symmetric, x, array) for x, array in arrays.items()}
 
 
 def _near_given_values(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
@@ -328,6 +333,12 @@ def fixed_values(problem: Problem) -> dict[Node, Any]:
     """The given values that must not be changed."""
     smooth = not kinks_hit(Analysis(problem))
     return {x.node: x.value for x in problem.inputs.values() if _is_fixed(x, problem, smooth)}
+
+
+def _fixed_with_and_without_masks(problem: Problem) -> list[Values]:
+    first = fixed_values(problem)
+    second = {x.node: x.value for x in problem.inputs.values() if _is_fixed(x, problem, False)}
+    return [first] if len(first) == len(second) else [first, second]
 
 
 def _is_fixed(x: Input, problem: Problem, smooth: bool) -> bool:

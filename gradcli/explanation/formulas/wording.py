@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...autodiff.reverse import Gradients, backward
 from ...errors import if_applicable
@@ -414,15 +414,12 @@ class Wording:
         """The index notation of the problem."""
         p = self.problem
 
-        def values(node: Node) -> Any:
-            return if_applicable(lambda: self.analysis.value(node))  # of a mask, within limits
-
         sizes = None if self.problem.generic_sizes is not None else lambda: self._sizes
         from ...notation.indices.index import Indices
 
         introduced = {n: name for n, (name, _) in self.introduced.items()}
         return Indices(
-            *(p.out, p.seed.node, self.names, values, p.out_name),
+            *(p.out, p.seed.node, self.names, self.analysis.value_if_possible, p.out_name),
             *(sizes, self.problem.generic_sizes, introduced),
         )
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import if_applicable
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
@@ -42,9 +41,9 @@ def shown_element(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | No
 def _place(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> tuple[int, ...]:
     grad = a.gradient(x)
     assert grad is not None
-    return (
-        place_to_show(w.without_implicit_seed(grad), w.names, a.value) if index is None else index
-    )
+    if index is not None:
+        return index
+    return place_to_show(w.without_implicit_seed(grad), w.names, a.value_if_possible)
 
 
 def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
@@ -99,13 +98,13 @@ def _read_better(
     """The shortened form of a gradient if its element has names for reductions, symbols where that
     of the gradient has none, or fewer conditions; else the gradient.
     """
-    symbols = written_out(asked, index, names, a.value).symbols
+    symbols = written_out(asked, index, names, a.value_if_possible).symbols
     if not w.introduced and symbols is not None and not _conditions(symbols):
         return asked
     short = w.shortened(asked)
-    if not _is_equal(a.value(asked), if_applicable(lambda: a.value(short)), index):
+    if not _is_equal(a.value(asked), a.value_if_possible(short), index):
         return asked
-    other = written_out(short, index, names, a.value).symbols
+    other = written_out(short, index, names, a.value_if_possible).symbols
     better = w.introduced or symbols is None or _conditions(symbols) > _conditions(other)
     return short if better else asked
 
@@ -139,7 +138,7 @@ def line_of_element(
     """`left[index] = symbols = value` for any node; symbols and numbers of at most `widest`
     characters.
     """
-    written = written_out(node, index, names, a.value, widest)
+    written = written_out(node, index, names, a.value_if_possible, widest)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
     at = tuple(map(tree.Number, index))

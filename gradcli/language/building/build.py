@@ -62,6 +62,10 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: ("logical_not", python.invert),
     ast.Not: (None, python.not_),
 }
+SHIFTS: dict[type[ast.operator], str] = {  # operators that the language lacks
+    ast.LShift: "write n * 2 ** k for n << k",
+    ast.RShift: "write n // 2 ** k for n >> k",
+}
 PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
 # Operators of arrays with derivatives or zeros of their own.
 ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide", "remainder": "remainder"}
@@ -189,7 +193,7 @@ class Builder(Scope):
         of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
         power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
         power += ", that of an inverse inv(A).T" * isinstance(e.right, ast.UnaryOp)
-        hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
+        hint = power if isinstance(e.op, ast.BitXor) else SHIFTS[type(e.op)]
         message, span = "this operator is not part of the language", self.source.span(e)
         return GradcliError("syntax", message, hint=hint, span=span)
 

@@ -11,8 +11,8 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
+from ..libraries import check_takes_arrays, library_function
 from ..libraries import function as of_library
-from ..libraries import library_function
 from ..names import library_path
 from ..namespaces import check_function, check_method
 from ..refusals import refusal
@@ -188,8 +188,12 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
         return e.func.id, []
     path = library_path(e.func, b.scope, called=True)
     if path is not None:
-        if library_name(dotted(e.func) or "") is None:
-            check_function(dotted(e.func) or "")
+        written = dotted(e.func) or ""
+        name = library_name(written)
+        if name is None:
+            check_function(written)
+        else:
+            check_takes_arrays(name, written, b.source.span(e.func))
         return path, []
     if not isinstance(e.func, ast.Attribute):
         if isinstance(e.func, ast.Call):
@@ -375,12 +379,12 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
         return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
-        check_not_supposed(b, value, e)
+        check_not_supposed(b, value, e, called.name)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
         return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
     if not isinstance(value, Node):
         return value
-    return index_array(b, value, e) if free else literal_array(b, value, e)
+    return index_array(b, value, e) if free else literal_array(b, value, e, called.name)
 
 
 def _positional_dtype(called: Any, args: list, dtype: Any) -> Any:

@@ -171,23 +171,23 @@ def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     raise GradcliError("index", message, hint=hint, span=b.source.span(e))
 
 
-def literal_array(b: Scope, node: Node, e: ast.expr) -> Any:
-    """`index_array` for a tensor whose values appear in the answer."""
+def literal_array(b: Scope, node: Node, e: ast.expr, function: str) -> Any:
+    """`index_array` for a tensor whose values decide on the result of a function."""
     text = b.source.segment(e)
     if node.dtype == "float":
-        raise _undecided(text)
-    check_not_supposed(b, node, e)
+        raise _undecided(text, function)
+    check_not_supposed(b, node, e, function)
     return index_array(b, node, e)
 
 
-def check_not_supposed(b: Scope, node: Node, e: ast.expr) -> None:
+def check_not_supposed(b: Scope, node: Node, e: ast.expr, function: str) -> None:
     """Raise GradcliError for a tensor that depends on placeholder values."""
     if any(n in b.supposed for n in walk([node])):
-        raise _undecided(b.source.segment(e))
+        raise _undecided(b.source.segment(e), function)
 
 
-def _undecided(text: str) -> GradcliError:
-    message = f"{text} decides on a shape, or on numbers that are written out"
+def _undecided(text: str, function: str) -> GradcliError:
+    message = f"{text} decides on what {function}() gives, and has no gradient through it"
     return GradcliError("needs-value", message, hint="give it integers with --value")
 
 

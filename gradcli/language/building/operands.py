@@ -20,9 +20,8 @@ def check_bits(name: str | None, *operands: Any) -> None:
     """Raise GradcliError for & | ~ of integers, which PyTorch computes bitwise."""
     if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
         message = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
-        raise GradcliError(
-            "unsupported", message, hint="a mask is a comparison: (x > 0) & (y != 0)"
-        )
+        hint = "a mask is a comparison: (x > 0) & (y != 0); the last bit of n is n % 2"
+        raise GradcliError("unsupported", message, hint=hint)
 
 
 def go_together(left: Any, right: Any) -> bool:

@@ -85,7 +85,10 @@ def infer(
         chosen = dict(zip(unknown, ranks, strict=True))
         if numberings is not different and first_error and first_error.code == "arguments":
             raise first_error
-        result = _solved_or_misfit(chosen, known, counted, numberings, first_error is not None)
+        try:
+            result = _solved_or_misfit(chosen, known, counted, numberings, first_error is not None)
+        except GradcliError as error:
+            raise error.at(program.first_use(unknown[0])) from None
         if isinstance(result, Inferred):
             return _refined(result, chosen, known, attempt, numberings, fixed)
         first_error = first_error or result

@@ -65,6 +65,8 @@ WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX
 CURES = {  # hints for names that no table has
     "partition": "sort() gives one of the orders that it may give: sort(x)[k]",
     "argpartition": "argsort() gives one of the orders that it may give: argsort(x)[k]",
+    "apply_along_axis": "most functions take the axis: np.sum(x, axis=0)",
+    "vectorize": "functions apply to each element: np.sin(x), not np.vectorize(np.sin)(x)",
     "piecewise": "where() chooses by a mask: where(x < 0, a, b)",
     "betainc": "by x its derivative is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b); by a and b "
     "it has no closed form",
@@ -85,6 +87,15 @@ def library_function(name: str) -> Function | None:
     return None if entry is None else Function(last, entry)
 
 
+def check_takes_arrays(name: str, path: str, span: Span | None) -> None:
+    """Raise GradcliError `unsupported` for a function that takes another one, as jax.vmap does."""
+    last = name.rpartition(".")[2]
+    if last in OF_FUNCTIONS.split() and library_function(name) is None:
+        text = f"{path}() takes a function; gradcli differentiates expressions of arrays"
+        hint = CURES.get(last, "write out what the function computes, without it")
+        raise GradcliError("unsupported", text, hint=hint, span=span)
+
+
 def function(name: str, path: str, span: Span | None) -> Function:
     """The function with this full name. Raises GradcliError `unsupported` or `unknown-function`,
     with the `path` that the user wrote.
@@ -96,10 +107,6 @@ def function(name: str, path: str, span: Span | None) -> Function:
     if known is not None:
         return known
     module, _, last = name.rpartition(".")
-    if last in OF_FUNCTIONS.split():
-        text = f"{path}() takes a function, not an array"
-        hint = "write out what the function computes; its derivatives are what gradcli answers with"
-        raise GradcliError("unsupported", text, hint=hint, span=span)
     near = CURES.get(last) or did_you_mean(last, {n for t in _tables(module) for n in t})
     if near is None and lookup(last):
         near = (
