@@ -71,7 +71,6 @@ identities(NORMAL, """
 
 identities(CANDIDATES, """
     softmax(log(x), dim=d) = x / sum(x, dim=d, keepdim=True)
-    softmax(log(u) + v, dim=0) / u = exp(v - logsumexp(log(u) + v, dim=0))
     cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)
     sin(x) * cos(x) = sin(2 * x) / 2
     exp(-logcumsumexp(x, dim=d)) = 1 / cumsum(exp(x), dim=d)

@@ -80,23 +80,36 @@ def sum_divided_by_count(node: Node) -> Node | None:
     """
     result = product_of(node) or NOTHING
     for count, e in result.factors.items():
-        for f, k in result.factors.items():
-            wanted = "sum" if e == -1 else "mean" if e == 1 else ""
-            if f.op.name == wanted and k == 1 and _is_count_of(count, f):
-                new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
-                return build(result.without(f, count).times({new: 1}), node.shape)
-            sums = [i for i in f.parents if i.op.name == "sum" and _is_count_of(count, i)]
-            if f.op.name == "outer" and k == 1 == -e and sums:
-                mean = OPS["mean"](*sums[0].inputs, **sums[0].attrs)
-                new = f.op(*(mean if i is sums[0] else i for i in f.parents))
+        if count.op.name != "size" or abs(e) != 1:
+            continue
+        for f in result.once():
+            new = _mean_for_sum(f, count) if e == -1 else _with_count(f, count)
+            if new is not None:
                 return build(result.without(f, count).times({new: 1}), node.shape)
     return None
 
 
+def _mean_for_sum(f: Node, count: Node) -> Node | None:
+    """f / count for a sum, or an outer product of one."""
+    if f.op.name == "sum" and _is_count_of(count, f):
+        return OPS["mean"](*f.inputs, **f.attrs)
+    if f.op.name != "outer":
+        return None
+    u, v = f.parents
+    mean_u, mean_v = _mean_for_sum(u, count), _mean_for_sum(v, count)
+    if mean_u is not None:
+        return f.op(mean_u, v)
+    return None if mean_v is None else f.op(u, mean_v)
+
+
+def _with_count(f: Node, count: Node) -> Node | None:
+    """f * count for a mean."""
+    is_mean = f.op.name == "mean" and _is_count_of(count, f)
+    return OPS["sum"](*f.inputs, **f.attrs) if is_mean else None
+
+
 def _is_count_of(count: Node, f: Node) -> bool:
     """Whether a node is the size over which f reduces."""
-    if count.op.name != "size":
-        return False
     x, sized = f.parents[0], count.parents[0]
     over = axes(f.attrs["dim"], x.ndim)
     size_dims = axes(count.attrs["dim"] or None, sized.ndim)
