@@ -1,5 +1,5 @@
 """The differentiable backward of prod and cumprod, in PyTorch's steps: division by each factor if
-none is 0, otherwise, and always within transforms of torch.func, products without that factor.
+none is 0; otherwise, and always within transforms of torch.func, products of the other factors.
 
 The signs of zeros, the last digits and further derivatives depend on these steps.
 """

@@ -2,7 +2,7 @@
 
 A maximum or minimum of several zeros is the first of them, or the last for a reduction to one
 element, as long as the kernel processes elements one by one; with vectors it depends on their
-positions. Losses with class indices write their gradient and do not add it to 0.
+positions. The gradient of a loss with class indices may be -0: it is written, not added to 0.
 """
 
 from collections.abc import Mapping, Sequence
