@@ -2,7 +2,7 @@
 
 import re
 
-# Syntax that programs use and the language lacks; a text without it is an expression.
+# Syntax that programs use and the expression language lacks; a text without it is an expression.
 MARKS = r"""
     (^|[;>:\n])[ \t]*(
         (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(

@@ -63,9 +63,9 @@ class OperatorBackward:
     def _again(
         self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
     ) -> Tensor | None:
-        """The output, if saved tensors were changed through `.data`: if PyTorch does not save the
-        output, it is recomputed. Raises Unsupported if PyTorch saves an intermediate result of
-        both.
+        """The output after saved tensors were changed through `.data`: recomputed from them if
+        PyTorch's backward recomputes it, otherwise the saved one. Raises Unsupported if PyTorch
+        saves an intermediate result, which such a change does not reach.
         """
         op = self.plan.node.op
         changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
