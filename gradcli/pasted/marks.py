@@ -12,5 +12,5 @@ MARKS = r"""
 
 
 def may_be_program(text: str) -> bool:
-    """Whether a text has syntax that occurs in programs, but not in expressions of the language."""
+    """Whether a text has syntax that occurs in programs, but not in the expression language."""
     return re.search(MARKS, text, re.VERBOSE | re.MULTILINE) is not None

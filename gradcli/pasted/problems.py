@@ -52,7 +52,7 @@ class Unexplained(Exception):
 
 
 class Posed(NamedTuple):
-    """A text in the language, the arrays of its inputs, its seed unless it is 1, the inputs in
+    """A text of the expression language, its inputs' arrays, its seed unless it is 1, the inputs in
     `wrt`; the leaves by name; and names that the program does not have, each with its former name
     in the program, or "".
     """
@@ -586,7 +586,7 @@ def _is_leaf(tensor: Tensor) -> bool:
 
 
 def _is_usable(name: str) -> bool:
-    """Whether a name of a program has no meaning in the language."""
+    """Whether a name of a program has no other meaning in the expression language."""
     return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
 
 

@@ -152,7 +152,9 @@ class _Symbolic:
     # ---- statements ------------------------------------------------------------------------------
 
     def _statement(self, statement: ast.stmt) -> None:
-        """Run a statement, or copy it to the text; a statement that computes is both."""
+        """Run a statement, or copy it to the text if it does not run; an assignment of a computed
+        value is both run and copied.
+        """
         marked = _marked(statement)
         if marked is not None and marked not in self.m.globals:
             self.leaves[marked] = None

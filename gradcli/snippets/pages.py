@@ -22,8 +22,8 @@ class Read(NamedTuple):
 
 
 def read_all(text: str, setting: Setting | None = None) -> list[Read]:
-    """Run each program of a text, in order. With a `setting`, `torch`, `nn`, `F`, `np` and a few
-    others need no import. The cells of a notebook are one program.
+    """Run each program of a text, in order. With a `setting`, or if a program never imports torch,
+    names such as `torch`, `nn` and `np` need no import. The cells of a notebook are one program.
 
     If the text has complete programs, fragments that use undefined names are omitted. Raises
     GradcliError `limit`.

@@ -646,7 +646,7 @@ def _is_size(value: Any) -> bool:
 
 
 def legacy(name: str, dtype: DType | None) -> Any:
-    """A constructor such as torch.FloatTensor: of a list of numbers, or uninitialised, of sizes."""
+    """A constructor such as torch.FloatTensor, which is called with numbers in a list or sizes."""
 
     def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
         return new_legacy(m, dtype, *args, **named)

@@ -22,7 +22,7 @@ class Mode:
         self.accumulates = True  # whether the running backward pass adds to .grad of all leaves
         self.running: Any = None  # the running backward pass: an engine.Pass
         self.saved_hooks: list[Any] = []  # (interpreter, pack, unpack) of saved_tensors_hooks
-        # the enclosing transforms of torch.func: "vmap", "grad" or "jvp", and vmap's randomness
+        # the enclosing transforms of torch.func: "vmap", "grad", "vjp" or "jvp", and the randomness
         self.transforms: list[tuple[str, str]] = []
         self.dual_level = 0  # the number of the current level of forward mode; 0 if none
         self.dual_levels = count(1)

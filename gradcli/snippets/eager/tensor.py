@@ -385,7 +385,7 @@ class Record(Object):
     `edges` has an edge or None for each input; `metas` describe the outputs; `backward(m, record,
     grads)` computes the gradients of the inputs from those of the outputs. `call` says how the
     outputs were computed: a node with operands and output, or Elements, Copied, Overwritten; None
-    if not known. `composed` is the call whose last operation this is, if it takes several.
+    if not known. `composed` is the call of several operations of which this is the last, if any.
     """
 
     __slots__ = (

@@ -378,7 +378,7 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in function that is refused, because it would give access to files or to gradcli."""
+    """A built-in function that is refused, because a program could leave the interpreter by it."""
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")

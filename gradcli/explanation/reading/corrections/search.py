@@ -153,8 +153,8 @@ def parses(source: str) -> bool:
 
 
 def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
-    """Whether a changed program raises another error, not before it gets as far as the original
-    one; with `earlier`, it may also raise before.
+    """Whether a changed program raises another error, after it got at least as far as before; with
+    `earlier`, it need not get as far.
     """
     old, new = before.outcome.exception, after.outcome.exception
     if old is None or new is None:
