@@ -26,7 +26,7 @@ class Backward(NamedTuple):
     `seeds` are the upstream gradients of the outputs, `seed_names` their names or None; `wanted`
     are the tensors passed as `inputs`. `before` has the .grad of each leaf before the pass, as an
     array or None; `values` the elements of leaves and outputs before the pass; `called` the names
-    of tensors; `results` the gradients that this pass computed; `outcome` is empty if it raised.
+    of tensors; `results` the gradients that the pass computed; `outcome` is empty if it raised.
     """
 
     line: int

@@ -300,7 +300,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
-# PyTorch writes their results while it still reads the operands, so the order of its steps matters
+# functions that write their result while they still read the operands: in place, the order matters
 SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
 MAY_REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write expanded tensors
 

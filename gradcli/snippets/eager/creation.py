@@ -646,7 +646,7 @@ def _is_size(value: Any) -> bool:
 
 
 def legacy(name: str, dtype: DType | None) -> Any:
-    """A constructor such as torch.FloatTensor, which is called with numbers in a list or sizes."""
+    """A constructor such as torch.FloatTensor, called with a list of numbers or with sizes."""
 
     def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
         return new_legacy(m, dtype, *args, **named)

@@ -45,7 +45,7 @@ class Pass:
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
         self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
-        self.fused: set[Record] = set()  # nodes that PyTorch has as one with a node that ran
+        self.fused: set[Record] = set()  # nodes that are one node in PyTorch with one that ran
         self.aims: set[Target] = set()  # wanted nodes that also run, as the pass adds to .grad
         self._prepare(wanted)
 

@@ -199,7 +199,7 @@ def check_filled(value: Any) -> None:
 
 
 def _host(part: Any) -> Any:
-    """A part of an index; a NumPy array or number of the program as a real one."""
+    """A part of an index, without the wrapper of the program's NumPy arrays and numbers."""
     part = plain(part)
     array = getattr(part, "array", None)
     if isinstance(array, np.ndarray):

@@ -152,8 +152,8 @@ def _of_factors(
 
 
 def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
-    """The gradient that an operator returns, as a tensor: the upstream gradient itself if the array
-    is that; a view of it shares its memory, since programs may write to it.
+    """The gradient that an operator returns, as a tensor. If the array is that of the upstream
+    gradient, this is returned; a view of it shares its memory, since programs may write to it.
     """
     if array is None:
         return None

@@ -54,8 +54,8 @@ def shown(record: Any) -> str:
 
 
 def compose(output: Tensor, function: str, *operands: Tensor) -> Tensor:
-    """Note at the grad_fn of an output the function, composed of several operations, that computed
-    it.
+    """Note at the grad_fn of an output which function, composed of several operations, computed the
+    output.
     """
     if output.record is not None:
         output.record.composed = Composed(function, operands, [x.edge for x in operands])

@@ -1,4 +1,4 @@
-"""Saves tensors for the backward pass: those that gradcli's rule depends on, or PyTorch saves.
+"""Saves tensors for the backward pass: those that PyTorch saves or gradcli's rule depends on.
 
 A tensor that PyTorch does not save, or that is about to be overwritten, is copied.
 """
