@@ -15,7 +15,7 @@ from .tensor import Record, Tensor
 
 
 def _uses_products(x: Tensor) -> bool:
-    """Whether products without each factor are used in place of division."""
+    """Whether products of the other factors are used in place of division."""
     return bool(MODE.transforms) or not np.all(x.data)
 
 

@@ -84,7 +84,7 @@ class Texts:
             self.writing.pop()
 
     def written(self, kind: type, value: Any) -> str:
-        """The repr of a container, unless that is being computed already (see `container`)."""
+        """The repr of a container; `container` handles those that contain themselves."""
         if kind is slice:
             return (
                 f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"

@@ -2,8 +2,8 @@
 
 Built-in values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset,
 range, slice, Ellipsis) are represented by themselves. All others are an `Object`, whose `cls` is a
-`Class`: a table of members. A program can reach these tables only: no attribute of a Python object
-is ever read by a name in a program.
+`Class`: a table of members. A name in a program is looked up in these tables only, never as an
+attribute of a Python object.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -123,7 +123,7 @@ class Class(Object):
 
 
 class Missing:
-    """The absence of a member."""
+    """The class of MISSING, which lookups return if there is no such member."""
 
 
 MISSING = Missing()
