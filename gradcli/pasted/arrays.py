@@ -1,5 +1,5 @@
-"""Programs of NumPy and JAX as texts in the language. They have no backward(); an array literal, `x
-= np.array([1.0, 2.0])`, becomes an input with these values.
+"""Programs of NumPy and JAX as texts of gradcli's expression language. They have no backward(); an
+array literal, `x = np.array([1.0, 2.0])`, becomes an input with these values.
 """
 
 import ast

@@ -1,8 +1,7 @@
-"""Insertion into a program before it runs: of values from the request, and of a name for its last
-value.
+"""Inserts into a program, before it runs, values from the request and a name for its last value.
 
-A tensor that the program creates gets the value of the request as by `x.data = value`: it stays a
-leaf that requires a gradient, or whatever it is.
+A tensor that the program creates gets the value of the request as by `x.data = value`, so its
+requires_grad and grad_fn do not change.
 """
 
 import ast
@@ -19,8 +18,9 @@ GIVEN = "value given for "  # prefix of a name that no program can use
 
 
 class Inserted:
-    """Values by name; names that the program does not define require a gradient if
-    `requires_grad(name)`; further names; the random seed before the program sets one.
+    """What is inserted: `values` by name, where names that the program does not define become
+    tensors that require a gradient if `requires_grad(name)`; `further` names; and `start`, the
+    random seed in effect until the program sets one.
     """
 
     def __init__(

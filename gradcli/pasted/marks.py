@@ -2,7 +2,7 @@
 
 import re
 
-# Syntax that programs use and the language lacks; a text without it is an expression.
+# Syntax that programs use and the expression language lacks; a text without it is an expression.
 MARKS = r"""
     (^|[;>:\n])[ \t]*(
         (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(
@@ -12,5 +12,5 @@ MARKS = r"""
 
 
 def may_be_program(text: str) -> bool:
-    """Whether a text has syntax that occurs in programs, but not in expressions of the language."""
+    """Whether a text has syntax that occurs in programs, but not in the expression language."""
     return re.search(MARKS, text, re.VERBOSE | re.MULTILINE) is not None

@@ -1,9 +1,9 @@
-"""A backward pass of a program as a problem in the language, in the program's names.
+"""A backward pass as a text of gradcli's expression language, with the names of the program.
 
-The operations that autograd recorded become a graph of operators, and this a text in the language,
-one statement for each named value. Arrays stay arrays. The graph is evaluated once: if it differs
-from the program's values, for example after a change that autograd does not see, there is no
-problem.
+The operations that autograd recorded become a graph of operators, which is written as a text with
+one statement for each named value; arrays become values of its inputs. The graph is evaluated once:
+if it differs from the program's values, for example after a change that autograd does not see, the
+backward pass cannot be posed as a text.
 """
 
 import keyword
@@ -38,7 +38,7 @@ from ..snippets.eager.views import readable
 from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
-MOST_RECORDS = 200  # longer graphs are loops, better examined in numbers
+MOST_RECORDS = 200  # longer graphs are those of loops, whose formulas would not be readable
 DEFAULT_EPS = 1e-05  # of batch_norm
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # grad_fns of operations that return their input unchanged
@@ -52,7 +52,7 @@ class Unexplained(Exception):
 
 
 class Posed(NamedTuple):
-    """A text in the language, the arrays of its inputs, its seed unless it is 1, the inputs in
+    """A text of the expression language, its inputs' arrays, its seed unless it is 1, the inputs in
     `wrt`; the leaves by name; and names that the program does not have, each with its former name
     in the program, or "".
     """
@@ -291,7 +291,7 @@ class _Poser:
 
     def _as_computed(self, tensor: Tensor) -> Node | None:
         """The node of an unnamed mask in terms of named tensors; None if it is not computed from
-        such, or their values have changed since.
+        named tensors, or if their values have changed since.
         """
         if tensor.requires_grad or not self._is_of_names(tensor):
             return None
@@ -317,7 +317,7 @@ class _Poser:
         return all(self._is_of_names(o, deepest - 1) for o in call.operands)
 
     def _computed_from(self, operand: Any) -> Node:
-        """The node of such an operand."""
+        """The node of an operand that is computed from named tensors."""
         call = None
         if isinstance(operand, Tensor) and self._key(operand) not in self.nodes:
             call = _call_of(operand)
@@ -433,7 +433,7 @@ class _Poser:
             stated |= {*parts}
 
     def _text(self, named: Iterable[tuple[str, Node]]) -> str:
-        """Statements in the language."""
+        """Statements in the expression language."""
         names = {node: Name(name) for node, (name, _) in self.inputs.items()}
         lines = []
         for name, node in named:
@@ -586,7 +586,7 @@ def _is_leaf(tensor: Tensor) -> bool:
 
 
 def _is_usable(name: str) -> bool:
-    """Whether a name of a program has no meaning in the language."""
+    """Whether a name of a program has no other meaning in the expression language."""
     return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
 
 

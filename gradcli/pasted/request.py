@@ -2,7 +2,7 @@
 
 A program is run. Its last backward pass, or else its last value, becomes the expression, with the
 program's arrays, seed and names in `wrt`. A program with undefined names is not run but translated
-(`symbolic.py`). A request has the keyword arguments of `pose`.
+(`symbolic.py`). A request is a dict with the keys "expr", "values", "grad", "wrt" and others.
 """
 
 import re
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ..snippets.trace import Backward
     from .problems import Posed
 
-MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # marks of leaves
+MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # text of programs that have leaves
 DEVICE = r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)"
 ZEROED = r"zero_grad\(|\.grad\.zero_\("
 READ = "gradcli read shows all that the program does"
 
 
 def in_language(request: dict[str, Any]) -> dict[str, Any]:
-    """The request with the program replaced by its expression, as keyword arguments of `pose`.
+    """The request with the program replaced by its expression.
 
     Raises GradcliError `raises` if PyTorch raises an error, `unsupported` if the program uses a
     feature that is not supported.
@@ -46,7 +46,7 @@ class _Request:
         self.wrt: list[str] = list(request.get("wrt") or ())
 
     def understood(self) -> dict[str, Any]:
-        """The request in the language."""
+        """The request with the program replaced by its expression."""
         from . import arrays, symbolic
 
         symbolic.refuse_transforms(self.text)

@@ -1,4 +1,4 @@
-"""Programs with undefined names as texts in the language, in which these are inputs.
+"""Programs with undefined names as texts of gradcli's expression language: the names are inputs.
 
 Statements whose names are all defined are run; those that depend on an input are copied. A call
 that computes a gradient, such as `y.backward(v)`, determines the output, the seed and the inputs in
@@ -21,6 +21,7 @@ from ..snippets.source import programs, tree_of
 
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 OUTPUTS = ("tensors", "outputs")
+# statements that the expression language does not have
 FOREIGN = (ast.For, ast.While, ast.If, ast.FunctionDef, ast.ClassDef, ast.AugAssign)
 TRANSFORMS = re.compile(r"\b((?:autograd\.functional|torch\.func)\.\w+)\(")
 OF_PYTHON = re.compile(r"(?<![.\w])((sum|max|min|round|float|int|abs)\(|math\.)")
@@ -50,7 +51,7 @@ def single_program(text: str) -> str | None:
 
 
 def refuse_transforms(text: str) -> None:
-    """Refuse functions of PyTorch that differentiate functions."""
+    """Refuse functions that differentiate a function, such as torch.func.grad."""
     if transform := TRANSFORMS.search(text):
         message = f"{transform[1]} takes a function, which is not differentiated here"
         hint = 'ask for it by a command of its own: gradcli jacobian "x ** 2", hessian, jvp'
@@ -81,7 +82,7 @@ def undefined(source: str) -> set[str]:
 
 
 def is_text(source: str) -> bool:
-    """Whether the statements of a program before its backward pass are valid in the language."""
+    """Whether the expression language has the statements before a program's backward pass."""
     body = ast.parse(source).body
     call = next(_calls(body), None)
     body = body if call is None else body[: body.index(call.statement)]
@@ -89,7 +90,7 @@ def is_text(source: str) -> bool:
 
 
 def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
-    """The request as keyword arguments of `pose`. Raises GradcliError."""
+    """The request with the program's expression, values, seed and `wrt`. Raises GradcliError."""
     reader = _Symbolic(source)
     reader.read()
     if not reader.leaves and reader.call is None:
@@ -151,7 +152,9 @@ class _Symbolic:
     # ---- statements ------------------------------------------------------------------------------
 
     def _statement(self, statement: ast.stmt) -> None:
-        """Run a statement, or keep it for the text."""
+        """Run a statement, or copy it to the text if it does not run; an assignment of a computed
+        value is both run and copied.
+        """
         marked = _marked(statement)
         if marked is not None and marked not in self.m.globals:
             self.leaves[marked] = None
@@ -211,7 +214,9 @@ class _Symbolic:
         return self._as_program(left)
 
     def _as_program(self, statements: Sequence[str]) -> str:
-        """Statements in which Python's functions keep their meaning, as after an import."""
+        """Statements as one text. After `import torch`, which is added if they call functions such
+        as sum() or math.exp(), these are Python's and not the language's.
+        """
         text = "\n".join(statements)
         imports = any(s.startswith(("import ", "from ")) for s in statements)
         return text if imports or not OF_PYTHON.search(text) else f"import torch\n{text}"

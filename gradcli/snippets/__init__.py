@@ -1,1 +1,1 @@
-"""Pasted programs: found in a text, run by an interpreter, and recorded for an explanation."""
+"""Finds the programs in a pasted text, interprets them, and records what an explanation needs."""

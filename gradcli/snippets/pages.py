@@ -1,4 +1,4 @@
-"""All programs of a text, each run by itself, and after earlier ones if it needs their names."""
+"""Runs every program of a text: separately or, if it lacks a name, after an earlier program."""
 
 import json
 import re
@@ -10,8 +10,8 @@ from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
-MOST_LINES = 20_000  # of a text; these take two to three seconds
-MOST_PROGRAMS = 600  # of a text; short ones take as long
+MOST_LINES = 20_000  # of one text; reading so many takes two to three seconds
+MOST_PROGRAMS = 600  # of one text; 600 short programs take as long
 
 
 class Read(NamedTuple):
@@ -22,8 +22,8 @@ class Read(NamedTuple):
 
 
 def read_all(text: str, setting: Setting | None = None) -> list[Read]:
-    """Run each program of a text, in order. With a `setting`, modules with usual names need no
-    import. The cells of a notebook are one program.
+    """Run each program of a text, in order. With a `setting`, or if a program never imports torch,
+    names such as `torch`, `nn` and `np` need no import. The cells of a notebook are one program.
 
     If the text has complete programs, fragments that use undefined names are omitted. Raises
     GradcliError `limit`.
@@ -70,7 +70,7 @@ def _lacks_a_name(reading: Reading) -> bool:
 
 
 def _from(reading: Reading, line: int) -> Reading:
-    """The part of a reading of two programs that concerns the second, which starts at `line`."""
+    """From the reading of two joined programs, the part of the second, which starts at `line`."""
     trace, outcome = reading.trace, reading.outcome
     trace.prints = [(n, text) for n, text in trace.prints if n >= line]
     trace.backwards = [b for b in trace.backwards if b.line >= line]

@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     imports: bool = False
 
     def again(self, source: str) -> "Reading":
-        """The reading of another text, with the same settings."""
+        """Run another text with the same settings."""
         return read(source, echo=self.echo, imports=self.imports)
 
     @property
@@ -62,8 +62,8 @@ USUAL = {  # names that fragments use without import, and their modules
 
 
 class Setting(Protocol):
-    """Settings for running a program: additional names, a change of its syntax tree, and the random
-    seed, if it sets none.
+    """Settings for running a program: additional names, a change of its syntax tree, and `start`,
+    the random seed in effect until the program sets one.
     """
 
     start: int
@@ -78,8 +78,8 @@ class Setting(Protocol):
 def read(
     source: str, *, echo: str = "", imports: bool = False, setting: Setting | None = None
 ) -> Reading:
-    """Run a program and record what an explanation needs. With `imports`, modules with usual names
-    need no import.
+    """Run a program and record what an explanation needs. With `imports`, the names in USUAL, such
+    as `torch` and `np`, need no import.
     """
     m, trace = machine(source, imports=imports)
     MODE.start = 0 if setting is None else setting.start

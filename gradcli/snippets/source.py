@@ -1,7 +1,7 @@
 """Finds the programs in a pasted text: sessions with prompts, Markdown, prose with code.
 
-A program keeps its line numbers: the lines before it are blank. Knows Python's syntax, and nothing
-of what programs do.
+A program keeps the line numbers of the text: blank lines replace the lines before it. This module
+knows Python's syntax, and nothing of what programs do.
 """
 
 import ast
@@ -36,12 +36,12 @@ CODE = re.compile(
     re.VERBOSE,
 )
 TORCH = re.compile(r"\btorch\b|\.backward\(|\.grad\b|requires_grad|\bnn\.|\bF\.|autograd")
-PATIENCE = 60  # lines that a statement may take until it parses
+PATIENCE = 60  # the most lines that are joined in search of a complete statement
 
 
 class Program(NamedTuple):
-    """A program of a text: its lines, its first line, and the expressions whose values are shown,
-    as in a session: "all", the last of each of its "cells", or none.
+    """A program of a text. `echo` says which expressions' values are displayed, as in an
+    interactive session: "all", those that end "cells" of a notebook, or none ("").
     """
 
     source: str
@@ -80,7 +80,7 @@ def _fenced(lines: Sequence[str]) -> Iterator[range]:
 
 
 def _moved(block: Program, above: int) -> Program:
-    """A program of a block, with the line numbers of the text, where lines stand above it."""
+    """A program with the line numbers of the text, where its block has `above` lines before it."""
     return block._replace(source="\n" * above + block.source, first_line=above + block.first_line)
 
 
@@ -98,7 +98,7 @@ def _blocks(lines: Sequence[str]) -> list[Program]:
     runs = list(_runs(lines))
     code = sum(bool(CODE.match(line)) for line in plain)
     full = sum(bool(line.strip()) for line in plain)
-    if not runs or code > 0.9 * full:  # with a syntax error
+    if not runs or code > 0.9 * full:  # a program with a syntax error, not prose
         return [_program(plain)]
     return runs
 
@@ -109,7 +109,9 @@ def _program(lines: Sequence[str], echo: str = "") -> Program:
 
 
 def _session(lines: Sequence[str]) -> list[str] | None:
-    """The statements of an interactive session, with its outputs blank; None without prompts."""
+    """The statements of an interactive session, with blank lines for its outputs; None if the lines
+    have no prompts.
+    """
     results = goes_on = False
     result: list[str] = []
     for line in lines:
@@ -166,7 +168,7 @@ def _is_bare(statement: ast.stmt) -> bool:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[Program]:
-    """Runs of lines that are valid Python, in prose."""
+    """The runs of lines in prose that are valid Python, each as a program."""
     start = 0
     while start < len(lines):
         if not CODE.match(lines[start]):
@@ -202,8 +204,8 @@ def _end_of_run(lines: Sequence[str], start: int) -> int:
 
 
 def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
-    """A program preceded by an earlier one; with `setup_alone`, without the latter's prints and
-    backward passes.
+    """A program preceded by an earlier one; with `setup_alone`, without the earlier one's top-level
+    expression statements, such as calls of print and backward.
     """
     earlier = before.source.split("\n")
     if setup_alone:

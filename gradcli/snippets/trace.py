@@ -21,12 +21,12 @@ class Assignment(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """One backward pass: its line, outputs, seeds and leaves; `seed_names` has the name of each
-    seed, or None.
+    """One backward pass of a program.
 
-    `before` has the previous gradient of each leaf, as an array or None; `values` the elements of
-    leaves and outputs before the pass; `called` the names of tensors; `results` the gradients after
-    it.
+    `seeds` are the upstream gradients of the outputs, `seed_names` their names or None; `wanted`
+    are the tensors passed as `inputs`. `before` has the .grad of each leaf before the pass, as an
+    array or None; `values` the elements of leaves and outputs before the pass; `called` the names
+    of tensors; `results` the gradients that the pass computed; `outcome` is empty if it raised.
     """
 
     line: int
@@ -72,18 +72,20 @@ class Trace:
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
-        # indices of assignments: by tensor, and by name
+        # the indices of assignments, with the name or the tensor of each
         self.by_tensor: defaultdict[Tensor, list[tuple[int, str]]] = defaultdict(list)
         self.by_name: defaultdict[str, list[tuple[int, Tensor]]] = defaultdict(list)
         self.prints: list[tuple[int, str]] = []
-        self.answers: list[tuple[int, str]] = []  # of a session, except the last
+        self.answers: list[tuple[int, str]] = []  # displayed by a session, except the last
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
         # the grad_fn and saved tensor at which a backward pass failed
         self.refused: tuple[Record, Saved | None] | None = None
-        self.unsure: dict[int, dict[str, int]] = {}  # as in Mode
-        self.near_ties: set[int] = set()  # as in Mode
-        self.unseeded = False  # whether it draws numbers that depend on gradcli's seed
+        # by bytes per element: the line of each operation whose last digits may differ from
+        # PyTorch's
+        self.unsure: dict[int, dict[str, int]] = {}
+        self.near_ties: set[int] = set()  # lines whose printed text depends on the last digit
+        self.unseeded = False  # whether it draws random numbers before it sets a seed
 
     def assigned(self, name: str, value: Any, line: int) -> None:
         """Record an assignment."""
@@ -173,8 +175,8 @@ class Trace:
 
 
 class Names:
-    """The names of tensors after the first `count` assignments: the first name that still refers to
-    a tensor, otherwise the last one that did.
+    """The name of each tensor after the first `count` assignments: the first name that still refers
+    to it, otherwise the last name that did.
     """
 
     def __init__(self, trace: Trace, count: int):

@@ -225,7 +225,7 @@ def _program(reading: Reading) -> list[Section]:
 
 
 def _backwards(reading: Reading, limits: Limits) -> list[Section]:
-    """Each line with a reverse pass, when it is first executed."""
+    """A section for each line that runs a backward pass, on its first execution."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
     for back in reading.backwards:
@@ -277,7 +277,7 @@ def _equation(text: str) -> Line:
 
 def _numbers(x: Gradient, unseeded: bool) -> Line | Tensor:
     value = np.asarray(x.value)
-    if unseeded and x.formula and not is_constant(value):  # as of ones
+    if unseeded and x.formula and not is_constant(value):  # ones do not depend on random numbers
         return plain(shape_text(value.shape))
     return Tensor(x.value, "answer")
 

@@ -56,8 +56,8 @@ def _digits(text: str) -> int:
 
 
 def _significant(number: str) -> str:
-    """The significant digits of a number; all digits of a negative zero such as `-0.000`, which is
-    a rounded smaller number.
+    """The significant digits of a number. `-0.000`, to which a small number was rounded, counts as
+    more digits than are sure.
     """
     digits = number.partition("e")[0].replace(".", "").lstrip("-0")
     return digits or (ROUNDED_AWAY if number.startswith("-") else "")

@@ -73,7 +73,7 @@ def _in_numbers(back: Backward) -> Iterator[Gradient]:
 def analysis_of(problem: Posed, limits: Limits | None = None) -> Analysis:
     """The analysis of a backward pass, posed as a problem of the language."""
     seed = problem.seed
-    if seed is not None and _is_one(seed):  # formulas omit these
+    if seed is not None and _is_one(seed):  # formulas omit a seed of 1
         seed = None
     leaves = (*problem.leaves, *problem.wrt)  # includes inputs that the output does not depend on
     given = {"values": problem.values, "grad": seed, "wrt": problem.wrt, "leaves": leaves}

@@ -380,8 +380,8 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
 
 
 def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
-    """The finding that requires_grad was set on a loss without a graph: backward() reaches only
-    itself.
+    """The finding that requires_grad was set on a loss without a graph: backward() reaches only the
+    loss itself.
     """
     for back in reading.trace.backwards:
         output = back.outputs[0]
@@ -572,8 +572,8 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
-    """Whether an attribute is .data of a tensor that is changed by it: of a computed one, or one
-    that takes a step against its gradient.
+    """Whether an attribute is .data of a tensor, through which the program changes the tensor: a
+    computed one, or one that is updated by its gradient.
     """
     if node.attr != "data":
         return False

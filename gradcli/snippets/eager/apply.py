@@ -25,7 +25,7 @@ from .transforms import is_outside, is_unbatched
 from .views import as_view, rebase
 from .zeros import EXTREMES, with_signs
 
-DEEPEST_ORIGIN = 4  # a longer chain would keep all tensors of a loop alive
+DEEPEST_ORIGIN = 4  # an unlimited chain of origins would keep all tensors of a loop alive
 
 
 @implements("operator")
@@ -119,7 +119,7 @@ class Operation:
                 output.origin = _origin(node.op, self.inputs, node.attrs, node.dtype == "float")
             return
         saved = saved_inputs(self.plan, back, self.inputs, self.arrays, self.into)
-        edges = _edges(back, self.inputs)  # before the change, which gives `into` another
+        edges = _edges(back, self.inputs)  # before the write, which changes the edge of `into`
         self._write(value)
         self._record(back, edges, output, saved)
 
@@ -186,8 +186,8 @@ def _edges(back: InputGradients, inputs: Sequence[Operand]) -> list[Edge | None]
 
 
 def _underived(failure: GradcliError, node: Node) -> Underived:
-    """The error of PyTorch where gradcli has no derivative rule. Raises Unsupported if it is not
-    known.
+    """PyTorch's error in the backward of an operation without derivative rule. Raises Unsupported
+    if that error is not known.
     """
     message = (failure.hint or "").removeprefix("PyTorch: ")
     if message == failure.hint:
@@ -260,7 +260,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     if shares or any(np.may_share_memory(value, i.data) for i in tensors):
         value = value.copy()
-    elif node.op.name == "getitem" and value.ndim:  # in another order in NumPy
+    elif node.op.name == "getitem" and value.ndim:  # NumPy's memory layout may differ
         value = np.ascontiguousarray(value)
     return Tensor(laid_out(node, tensors, value), dtype)
 
@@ -268,7 +268,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
 # ---- the backward pass ---------------------------------------------------------------------------
 
 
-COMPOSED = ("rnn_tanh_cell", "rnn_relu_cell")  # operators that PyTorch composes of several
+COMPOSED = ("rnn_tanh_cell", "rnn_relu_cell")  # computed by several operations in PyTorch
 
 
 @implements("graph")

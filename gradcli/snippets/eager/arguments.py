@@ -192,8 +192,8 @@ def _unmatched(
 
 
 def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
-    """The type of an argument, between exclamation marks if PyTorch reports it as mismatched. A
-    type that accepts several kinds, such as Number, matches none of them here.
+    """The type of an argument, between exclamation marks if PyTorch reports it as mismatched, as it
+    always does for a parameter that accepts several types, such as Number.
     """
     kind = wanted.partition(" = ")[0].rpartition(" ")[0]
     actual = kind_of(m, value)

@@ -1,5 +1,5 @@
-"""Python's operators on tensors: + - * /
-% ** @, comparisons, and & | ^ ~ of masks and integers.
+"""Python's operators on tensors: `+ - * / // % ** @`, comparisons, and `& | ^ ~ << >>` of masks and
+integers.
 """
 
 from collections.abc import Callable
@@ -163,7 +163,7 @@ def _comparison(name: str) -> Callable[..., Any]:
 
 
 def _bitwise(function: Any) -> Callable[..., Any]:
-    """& | ^ of masks and integers."""
+    """An operator & | ^ << >> of masks and integers."""
 
     def method(m: Machine, self: Any, other: Any) -> Any:
         if _operand(other) is NotImplemented or _operand(self) is NotImplemented:
@@ -195,8 +195,8 @@ def _positive(m: Machine, self: Tensor) -> Tensor:
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An in-place operator without gradient, such as `
-    =` and `&=`: the result is written into the first operand.
+    """An in-place operator without gradient, such as `//=` and `&=`: the result is written into the
+    first operand.
     """
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:

@@ -142,7 +142,7 @@ def observe(
 
 
 def _edge_in(value: Any) -> Edge | None:
-    """The edge of a GradientEdge that the program passes."""
+    """The edge of a GradientEdge that the program passes; None for any other value."""
     parts = getattr(value, "payload", None)
     if isinstance(parts, tuple) and len(parts) == 3 and isinstance(parts[0], Record | Accumulator):
         return Edge(parts[0], parts[1])

@@ -58,7 +58,7 @@ def named_outputs(name: str, names: Names, values: Sequence[Any]) -> Instance:
 
 
 def _return_type(name: str, names: Names) -> Class:
-    """The class of such outputs: a named tuple."""
+    """The class of these outputs in torch.return_types: a named tuple."""
     label = name.replace(".", "_")
 
     def text(m: Machine, self: Instance) -> str:
@@ -171,7 +171,7 @@ def _guard(
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")
-ALIASES = ("t", "T")  # of a vector: a view, not the tensor itself
+ALIASES = ("t", "T")  # these return a view of a vector, not the vector itself
 _graphs: dict[Any, tuple[Any, list[Node]]] = {}
 
 
@@ -300,7 +300,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
-# PyTorch writes these while it still reads the operands, so the order of its steps decides
+# functions that write their result while they still read the operands: in place, the order matters
 SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
 MAY_REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write expanded tensors
 
@@ -425,7 +425,7 @@ def check_kind(target: Tensor, result: DType, name: str = "") -> None:
 
 
 def numbers_of(value: Any) -> Any:
-    """The array of a tensor; any other value is returned unchanged."""
+    """The array of a tensor, or any other value as an array."""
     return value.data if isinstance(value, Tensor) else np.asarray(value)
 
 

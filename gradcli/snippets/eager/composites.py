@@ -589,7 +589,7 @@ def _check_chance(p: float) -> None:
 
 
 def _chances(input: Tensor, p: float, shape: Sequence[int]) -> Any:
-    """Ones where a number of this shape is kept, and zeros, in the input's dtype."""
+    """A random mask of this shape in the input's dtype: 0 with probability p, otherwise 1."""
     if tuple(shape) == input.shape:
         kept = drawn_over(input, lambda size: generator().chances(size, 1 - p))
     else:
@@ -598,7 +598,9 @@ def _chances(input: Tensor, p: float, shape: Sequence[int]) -> Any:
 
 
 def _dropped(input: Tensor, p: float, inplace: bool, shape: Sequence[int]) -> Tensor:
-    """Dropout of what `shape` counts: elements, or whole channels."""
+    """Dropout by a mask of the given shape, which has an element for each element of the input or
+    for each channel.
+    """
     if not input.dtype.is_floating:
         wanted = input.dtype.scalar_name
         text = f"result type Float can't be cast to the desired output type {wanted}"
@@ -622,8 +624,8 @@ def dropout(
 
 
 def _dropout_of_channels(dims: int) -> None:
-    """F.dropout1d and its kin, of inputs with a batch, or without where they have fewer
-    dimensions; those of an image without a batch have always been taken for a batch.
+    """Define F.dropout1d, dropout2d or dropout3d, for inputs with or without a batch dimension.
+    Only dropout2d refuses inputs without it, which PyTorch treats as batches of sequences.
     """
 
     def dropout(
@@ -643,11 +645,11 @@ def _dropout_of_channels(dims: int) -> None:
 
 for _dims in (1, 2, 3):
     _dropout_of_channels(_dims)
-SATURATION = 1.7580993408473766  # of selu: its least value, negated
+SATURATION = 1.7580993408473766  # the limit of -selu(x) for x -> -inf
 
 
 def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -> Tensor:
-    """Dropout whose zeros are selu's least value, scaled and moved to keep mean and variance."""
+    """Dropout to selu's least value instead of 0, scaled and shifted to keep mean and variance."""
     _check_chance(p)
     if calls.is_true(inplace):
         raise Unsupported("alpha_dropout() in place")

@@ -73,8 +73,8 @@ def finished(
 ) -> Tensor:
     """Apply to a new tensor the options that all factory functions take.
 
-    `maker` is the factory function that names only the option in its error; a tensor made `like` a
-    row of a vmap is batched too; `copies` says that its values are copied to the device.
+    `maker` names the factory function if its error for an unknown option is known; a tensor made
+    `like` a row of a vmap is batched too; `copies` says that its values are copied to the device.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -529,7 +529,7 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
 
 
 def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> None:
-    """A method that writes numbers of a distribution over all numbers, drawn one after another."""
+    """Define a method such as `cauchy_`, which fills a tensor with samples of a distribution."""
 
     def write(
         m: Machine, self: Tensor, *args: float, generator: Any = None, **named: Any
@@ -589,7 +589,8 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
-DIGITS = {"bfloat16": 2, "float16": 3, "float32": 6, "float64": 15}  # that a dtype always keeps
+# decimal digits that survive a conversion to the dtype
+DIGITS = {"bfloat16": 2, "float16": 3, "float32": 6, "float64": 15}
 
 
 def _of_floats(dtype: DType) -> Any:
@@ -610,7 +611,7 @@ def _of_floats(dtype: DType) -> Any:
 
 
 def _of_integers(dtype: DType) -> Any:
-    """What a dtype of integers can hold."""
+    """The limits of an integer dtype."""
     info = np.iinfo(dtype.numpy)
     return SimpleNamespace(max=info.max, min=info.min, bits=info.bits, dtype=dtype.name)
 
@@ -645,7 +646,7 @@ def _is_size(value: Any) -> bool:
 
 
 def legacy(name: str, dtype: DType | None) -> Any:
-    """torch.FloatTensor and its kin: from a list of numbers, or uninitialised from sizes."""
+    """A constructor such as torch.FloatTensor, called with a list of numbers or with sizes."""
 
     def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
         return new_legacy(m, dtype, *args, **named)
@@ -661,7 +662,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
 
 @define("Tensor", name="new")
 def _new(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """A tensor of the dtype of this one, as the older constructors make it."""
+    """A tensor of the dtype of this one, made as by the legacy constructors."""
     return new_legacy(m, self.dtype, *args, **named)
 
 
@@ -763,7 +764,7 @@ TENSOR.make = _of_class
 
 
 def _setting(name: str, value: Any = None) -> None:
-    """Define a setting that has no effect on values here."""
+    """Define a function that sets an option, or returns its `value`; gradcli ignores the option."""
     define("torch", name=name)(lambda m, *args, **named: value)
 
 

@@ -52,8 +52,8 @@ def device_of(value: Any) -> Device:
 
 
 def check_device(value: Any, *, copies: bool = True) -> Device:
-    """The device of a call. Raises the error of a CPU build of PyTorch for other devices, or
-    Unsupported where that error lists all backends: on mps, for a tensor that is not copied there.
+    """The device that a call names: the CPU or meta. For others, raises the error of a CPU build of
+    PyTorch, or Unsupported if that is not known: for mps, unless the call `copies` data there.
     """
     if value is None:
         return CPU
@@ -111,7 +111,7 @@ def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
 
 
 def _older(name: str) -> Class:
-    """torch.cuda.FloatTensor and its kin: a type that no tensor is an instance of."""
+    """A type such as torch.cuda.FloatTensor, of which no tensor is an instance."""
 
     def make(m: Machine, cls: Class, *_: Any, **__: Any) -> Any:
         text = f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled."

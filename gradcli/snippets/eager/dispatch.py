@@ -1,4 +1,4 @@
-"""Operators and functions by name, for the modules that `apply` and `calls` are built on.
+"""Calls operators and functions by name, for modules that `apply` and `calls` import.
 
 A backward pass calls operators, which are differentiable themselves. As in PyTorch's dispatcher,
 the caller knows only the name; `apply` and `calls` register the implementations.

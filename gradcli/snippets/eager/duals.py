@@ -1,5 +1,5 @@
-"""Methods of dual tensors that need no JVP rule. Linear methods act on primal and tangent, an
-in-place change is made in both, and what reads values reads those of the primal.
+"""Methods of dual tensors that need no JVP rule. Linear methods and in-place changes apply to both
+primal and tangent; methods that read values read the primal.
 """
 
 from collections.abc import Callable

@@ -45,12 +45,12 @@ class Pass:
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
         self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
-        self.fused: set[Record] = set()  # nodes that are the same operation as one that ran
-        self.aims: set[Target] = set()  # wanted nodes that also run, since .grad is added to
+        self.fused: set[Record] = set()  # nodes that are one node in PyTorch with one that ran
+        self.aims: set[Target] = set()  # wanted nodes that also run, as the pass adds to .grad
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
-        """Count the nodes that each node waits for; with `wanted`, find those that lead to them."""
+        """Count the nodes that each node waits for; find the nodes on the way to `wanted` ones."""
         order = inputs_first(edge.record for edge, _ in self.roots)
         for record in order:
             for edge in record.edges:
@@ -93,7 +93,7 @@ class Pass:
             self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
-        """Run one node; the edges along which it has sent, or will not send, gradients."""
+        """Run one node. Returns the edges along which it has sent gradients or will send none."""
         sent = [edge for edge in record.edges if edge]
         arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
@@ -190,7 +190,7 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
 
 def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
     """Add a gradient, if there is one, to a leaf's .grad, and call its post-accumulate hooks."""
-    if not leaf.requires_grad:  # cleared meanwhile
+    if not leaf.requires_grad:  # set to False meanwhile
         return
     if gradient is not None:
         _add(leaf, gradient, create_graph)

@@ -203,8 +203,8 @@ def _tracked(x: Tensor) -> Tensor:
 def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -> Tensor:
     """The tangent with the grad_fn that it has in PyTorch, if its primal requires a gradient.
 
-    PyTorch's rules also record products of primals with zero tangents. Raises Unsupported if it is
-    not known whether they do.
+    PyTorch also records products of primals with zero tangents, for some operations. Raises
+    Unsupported if it is not known whether it does so for this one.
     """
     if not primal.requires_grad or output.record is None:
         return tangent

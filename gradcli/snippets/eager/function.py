@@ -71,7 +71,7 @@ SAVED_AS_IS = (
 
 
 class Context(Object):
-    """The ctx argument: holds what forward saves for backward."""
+    """The ctx argument: stores what forward saves for backward."""
 
     __slots__ = (
         "cls",
@@ -90,7 +90,7 @@ class Context(Object):
         self.saved: tuple[Any, ...] = ()
         self.needs = tuple(needs)
         self.dirty: tuple[Tensor, ...] = ()
-        self.plain: tuple[Tensor, ...] = ()  # by mark_non_differentiable
+        self.plain: tuple[Tensor, ...] = ()  # the arguments of mark_non_differentiable
         self.materialize = True
         self.record: Record | None = None
 

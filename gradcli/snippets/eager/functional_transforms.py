@@ -1,4 +1,4 @@
-"""Host functions that the sources of torch.func and torch.autograd.forward_ad call."""
+"""Functions that the interpreted sources of torch.func and torch.autograd.forward_ad call."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -138,7 +138,7 @@ def _unsupported(m: Machine, what: str) -> None:
 
 
 def _refuse_known(m: Machine, path: str, name: str) -> None:
-    """Raise Unsupported for an attribute that PyTorch has and the library here lacks."""
+    """Raise Unsupported for an attribute that PyTorch has and gradcli lacks."""
     if has(path, name):
         raise Unsupported(f"{path}.{name}")
 
@@ -162,7 +162,7 @@ def _become(m: Machine, instance: Instance, cls: Class) -> None:
 
 
 def transforms_module() -> Module:
-    """The module of host functions for the source of torch.func."""
+    """The module of these functions, which interpreted sources import."""
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
         "pushed": jvp,

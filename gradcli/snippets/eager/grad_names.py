@@ -60,7 +60,7 @@ PRODUCTS = {
 
 
 def _reshaped(node: Node, inputs: Sequence[Any]) -> str:
-    """View, or another view, or a copy: what PyTorch's reshape does."""
+    """The name for a view, an alias or a copy, whichever PyTorch's reshape makes."""
     data = inputs[0].data
     if data.flags.c_contiguous:
         return "ViewBackward0"
@@ -139,8 +139,8 @@ def _table(section: str) -> dict[str, str]:
 
 
 def _gradients(section: str) -> dict[str, str]:
-    """A section of names of gradients' grad_fn, by the name of the grad_fn that computes the
-    gradient.
+    """A section of grad_names.txt: with create_graph=True, the name of the grad_fn of a gradient,
+    by the name of the grad_fn that computes the gradient.
     """
     rows = _table(section).items()
     return {_full(key): name.replace("-", key) for key, name in rows}
@@ -313,7 +313,7 @@ COMPOSED = frozenset((  # operators that PyTorch composes of several, or names o
     *("adaptive_avg_pool3d", "powers", "householder_product", "ndtr", "zeta", "l1_loss"),
 ))  # fmt: skip
 UNNAMED = "UnnamedBackward"
-OURS: set[str] = {UNNAMED}  # names met in a program that differ in PyTorch
+OURS: set[str] = {UNNAMED}  # names of grad_fns in the program for which PyTorch has other names
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:

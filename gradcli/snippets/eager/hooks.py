@@ -12,7 +12,7 @@ from .tensor import Accumulator, Gradients, Tensor
 
 
 def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
-    """The gradients of a node's outputs after these tensors' hooks; retained ones are stored."""
+    """The gradients of a node's outputs after the outputs' hooks; stores retained gradients."""
     if isinstance(record, Accumulator):
         hooks = {0: record.tensor.hooks} if record.tensor.hooks else {}
         retained: dict[int, Tensor] = {}

@@ -92,8 +92,8 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
 
 
 def _parts(index: Any) -> list[Any]:
-    """The parts of an index; a sequence is one part, but for what `holds_parts`."""
-    parts = getattr(index, "payload", index)  # of what torch.sort gives, its tensors
+    """The parts of an index: the items of a tuple, or of a sequence that `holds_parts`."""
+    parts = getattr(index, "payload", index)  # the tuple in a result of torch.sort
     if isinstance(parts, tuple) or holds_parts(index):
         return list(parts)
     return [index]
@@ -122,7 +122,7 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
     floats = any(isinstance(p, Tensor) and p.dtype.is_floating for p in given)
     taking = [p for p in given if p is not None and p is not Ellipsis]
     texts = isinstance(index, str) and len(index) > tensor.ndim
-    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # counted before dtypes are seen
+    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # PyTorch checks dtypes later
         raise error("IndexError", too_many)
     parts = [_plain(p) for p in given]
     consumed = sum(_dimensions(p) for p in parts)
@@ -199,7 +199,7 @@ def check_filled(value: Any) -> None:
 
 
 def _host(part: Any) -> Any:
-    """A part of an index; the host's array or integer for a NumPy one of the program."""
+    """A part of an index, without the wrapper of the program's NumPy arrays and numbers."""
     part = plain(part)
     array = getattr(part, "array", None)
     if isinstance(array, np.ndarray):
@@ -424,7 +424,7 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
 
 def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Tensor:
     """target.copy_(source); `name` is the name of its grad_fn."""
-    filled = name == "FillBackward3"  # with the tensor as a number, read before anything is written
+    filled = name == "FillBackward3"  # fill_ reads the tensor's number before it writes
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
     called = "fill_.Tensor" if filled else "copy_"
     check_writable(target, [alone if filled else source], called=called)

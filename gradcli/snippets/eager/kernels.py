@@ -1,4 +1,4 @@
-"""Operators that PyTorch does not implement for bool, or for integers, and its errors.
+"""Operators that PyTorch does not implement for bool, or for integers, and the errors it raises.
 
 Knows only the dtypes of inputs, not their shapes.
 """

@@ -1,9 +1,9 @@
 """Operations whose result may differ from PyTorch's in the last digit.
 
 PyTorch computes roots, logarithms and the like with libraries whose rounding depends on the CPU,
-and long sums in the order of its vector instructions. In single precision the operators' records
-say which are exact nevertheless; single.py has the order of their steps. Other operations are noted
-here, so that the answer can mention them.
+and long sums in the order of its vector instructions. In single precision, an operator's definition
+says whether its result is exact nevertheless, since single.py repeats PyTorch's steps. Other
+operations are noted here, so that the answer can mention them.
 """
 
 from ...graphs import Node
@@ -11,8 +11,8 @@ from .dtypes import DType
 from .mode import MODE
 from .single import BACKWARDS, KERNELS
 
-# exact in double precision as well; of pow only integer powers are, which are multiplied out
-SAME_STEPS_IN_DOUBLE = (KERNELS.keys() | BACKWARDS.keys()) - {"pow"}
+# exact in single precision only, by the kernels of single.py; integer powers are always exact
+INEXACT_IN_DOUBLE = (KERNELS.keys() | BACKWARDS.keys()) - {"pow"}
 
 
 def note(node: Node, dtype: DType, *, back: bool = False) -> None:
@@ -20,7 +20,7 @@ def note(node: Node, dtype: DType, *, back: bool = False) -> None:
     if node.dtype == "float" and not _is_exact(node, dtype, back):
         lines = MODE.unsure.setdefault(dtype.size, {})
         op = node.op
-        name = op.name if op.torch else op.module.replace("_", " ")  # a part of some function
+        name = op.name if op.torch else op.module.replace("_", " ")  # the name of its family
         lines.setdefault(name, MODE.place())
 
 
@@ -29,7 +29,7 @@ def _is_exact(node: Node, dtype: DType, back: bool) -> bool:
     operators whose steps are the same there.
     """
     op = node.op
-    if dtype.size == 8 and op.name in SAME_STEPS_IN_DOUBLE:
+    if dtype.size == 8 and op.name in INEXACT_IN_DOUBLE:
         return False
     if dtype.size == 2 and op.expand is not None:
         return False

@@ -619,21 +619,21 @@ check("binary_cross_entropy_with_logits")(
 )
 
 
-def _pairs(*names: str, turned: bool = False) -> None:
-    """Register the check of losses that broadcast input and target; `turned`: the message has the
-    target first.
+def _pairs(*names: str, target_first: bool = False) -> None:
+    """Register a check of losses that broadcast input and target; with `target_first`, its message
+    has the size of the target first.
     """
 
     def checked(input: Tensor, target: Any, *_: Any, **__: Any) -> None:
-        check_broadcast(*((target, input) if turned else (input, target)))
+        check_broadcast(*((target, input) if target_first else (input, target)))
 
     check(*names)(checked)
 
 
 _pairs("soft_margin_loss")
 check("soft_margin_loss")(_fixed("soft_margin_loss", target=1))
-_pairs("kl_div", "poisson_nll_loss", "hinge_embedding_loss", turned=True)
-_pairs("multilabel_soft_margin_loss", turned=True)
+_pairs("kl_div", "poisson_nll_loss", "hinge_embedding_loss", target_first=True)
+_pairs("multilabel_soft_margin_loss", target_first=True)
 
 
 def _sizes(tensor: Tensor) -> str:

@@ -1,7 +1,7 @@
 """The memory layout of results, which `view`, `stride` and `is_contiguous` depend on.
 
 Elementwise operations keep the layout of their inputs, channels_last images stay channels_last, and
-other results are contiguous. Random numbers are filled in that order.
+other results are contiguous. Random numbers fill a tensor in the order of its memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -112,7 +112,7 @@ def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) ->
 
 
 def _channels_last(tensor: Tensor) -> bool:
-    """Whether PyTorch takes a batch of images for channels_last, judged by its strides."""
+    """Whether PyTorch regards a batch of images as channels_last, judging by its strides."""
     if tensor.ndim != 4:
         return False
     least, strides = 0, tensor.strides

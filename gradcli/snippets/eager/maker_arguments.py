@@ -49,7 +49,7 @@ OVERLOADS = {  # of factory functions with several signatures
 MADE_FROM_SIZES = ("zeros", "ones", "empty", "rand", "randn")
 LIKE = ("zeros_like", "ones_like", "empty_like", "full_like")
 SINGLE = ("zeros", "ones", "empty", "full", "tensor", "as_tensor", *LIKE)
-NAMED = {  # besides the options
+NAMED = {  # parameters besides the options
     **dict.fromkeys(MADE_FROM_SIZES, ("size",)),
     "randint": ("low", "high", "size"),
     "randperm": ("n",),

@@ -120,7 +120,7 @@ attribute("_base")(lambda m, self: self.view.base if self.view else None)
 
 
 def _transposed(m: Machine, self: Tensor, name: str) -> Tensor:
-    """One of the attributes that transpose a tensor."""
+    """The value of the attribute T, mT, H or mH."""
     allowed = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
     if name != "T" and (self.ndim == 1 or (name == "H" and self.ndim > 2)):
         text = f"tensor.{name} is only supported on {allowed}. Got {self.ndim}-D tensor."
@@ -203,7 +203,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: Any = None,
 ) -> Any:
-    """The elements without those that equal the one before."""
+    """The elements, except those that equal the one before them."""
     if dim is not None or in_vmap() or (MODE.recording and input.requires_grad):
         raise Unsupported("unique_consecutive along a dimension, within vmap, or with a gradient")
     flat = input.data.reshape(-1)
@@ -341,7 +341,9 @@ attribute("_grad", _set_grad, lambda m, self: _set_grad(m, self, None))(_grad)
 
 
 def _was_leaf(tensor: Tensor) -> bool:
-    """Whether a tensor is a leaf; for a view that autograd cannot follow, whether it was."""
+    """Whether a tensor is a leaf; for a view whose changes autograd cannot follow, whether it was a
+    leaf before them.
+    """
     follows = tensor.view is None or not tensor.view.creation
     return tensor.is_leaf if follows else tensor._record is None
 
@@ -522,7 +524,7 @@ def _data(m: Machine, self: Tensor) -> Tensor:
     output.version = Version(beside=self.version)
     output.inference, output.level = self.inference, self.level
     if self.inference:
-        output.fields["counts_changes"] = True  # has a version nevertheless
+        output.fields["counts_changes"] = True  # unlike other inference tensors
     return output
 
 
@@ -645,7 +647,7 @@ def item(m: Machine, self: Tensor) -> Any:
 
 @define("Tensor")
 def tolist(m: Machine, self: Tensor) -> Any:
-    """Its numbers in lists."""
+    """The elements in nested lists."""
     if in_vmap() and "batched" in self.fields:
         raise error("RuntimeError", NO_STORAGE)
     return self.data.tolist()
@@ -1140,5 +1142,5 @@ def method_of(name: str) -> Any:
     raise Unsupported(f"Tensor.{name}")
 
 
-for _name in PYTHON_METHODS:  # errors name them with their class
+for _name in PYTHON_METHODS:  # errors write the class before their name
     TABLES["Tensor"][_name].name = f"Tensor.{_name}"

@@ -15,29 +15,31 @@ class Mode:
         self.grad_enabled = True  # torch.is_grad_enabled()
         self.inference = False
         self.anomaly = False
-        self.check_nan = True  # of gradients, in anomaly mode
+        self.check_nan = True  # whether anomaly mode checks gradients for nan
         self.default_dtype: DType = FLOAT32
-        self.autocast: DType | None = None  # that of an enclosing torch.autocast
-        self.sequence = count()  # of grad_fns: the engine runs the latest first
+        self.autocast: DType | None = None  # the dtype of an enclosing torch.autocast
+        self.sequence = count()  # numbers grad_fns; the engine runs the latest first
         self.accumulates = True  # whether the running backward pass adds to .grad of all leaves
         self.running: Any = None  # the running backward pass: an engine.Pass
-        self.saved_hooks: list[Any] = []  # of saved_tensors_hooks
-        self.transforms: list[tuple[str, str]] = []  # enclosing ones of torch.func
-        self.dual_level = 0  # the level of forward mode by number; 0 outside
+        self.saved_hooks: list[Any] = []  # (interpreter, pack, unpack) of saved_tensors_hooks
+        # the enclosing transforms of torch.func: "vmap", "grad", "vjp" or "jvp", and the randomness
+        self.transforms: list[tuple[str, str]] = []
+        self.dual_level = 0  # the number of the current level of forward mode; 0 if none
         self.dual_levels = count(1)
         self.dual_machine: Any = None  # the interpreter of the program that entered the level
         self.apply_to_duals: Callable[..., Any]  # applies an operator
         self.spend: Callable[[int, int], None] = lambda steps, memory: None  # charges the budget
         self.place: Callable[[], int] = lambda: 0  # the line of the program that runs
         self.warn: Callable[[str], None] = lambda message: None  # shows a warning of the program
-        self.refused: tuple[Any, Any] | None = None  # the grad_fn, and the saved tensor of it, at
-        # which the last backward pass failed
+        # the grad_fn at which the last backward pass failed, and its saved tensor or None
+        self.refused: tuple[Any, Any] | None = None
         self.start = 0  # the seed in effect before manual_seed
         self.unseeded = False  # whether numbers were drawn before manual_seed
         self.generator: Any = None
-        # operations whose last digits may differ, with their line, by bytes per element
+        # by bytes per element: the line of each operation whose last digits may differ from
+        # PyTorch's
         self.unsure: dict[int, dict[str, int]] = {}
-        self.near_ties: set[int] = set()  # lines where the last digit affects a print
+        self.near_ties: set[int] = set()  # lines whose printed text depends on the last digit
         self.numpy_errors: dict[str, Any] = {  # np.seterr
             **dict.fromkeys(("divide", "over", "invalid"), "warn"),
             "under": "ignore",

@@ -63,9 +63,9 @@ class OperatorBackward:
     def _again(
         self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
     ) -> Tensor | None:
-        """The output, if saved tensors were changed through `.data`: if PyTorch does not save the
-        output, it is recomputed. Raises Unsupported if PyTorch saves an intermediate result of
-        both.
+        """The output after saved tensors were changed through `.data`: recomputed from them if
+        PyTorch's backward recomputes it, otherwise the saved one. Raises Unsupported if PyTorch
+        saves an intermediate result, which such a change does not reach.
         """
         op = self.plan.node.op
         changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
@@ -152,8 +152,8 @@ def _of_factors(
 
 
 def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
-    """The gradient that an operator returns, as a tensor. The upstream gradient is passed on
-    itself, and a view of it shares its memory, since programs may write to it.
+    """The gradient that an operator returns, as a tensor. If the array is that of the upstream
+    gradient, this is returned; a view of it shares its memory, since programs may write to it.
     """
     if array is None:
         return None
@@ -170,8 +170,8 @@ def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor |
 
 
 def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
-    """Whether PyTorch's gradient is not a view where NumPy's is a view or broadcast: mean, for
-    example, divides the expanded gradient.
+    """Whether PyTorch's gradient has memory of its own where NumPy's is broadcast: the backward of
+    mean, for example, divides the expanded gradient.
     """
     repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
     views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)

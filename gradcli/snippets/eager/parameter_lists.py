@@ -4,8 +4,8 @@ in Python, and deprecated orders of arguments.
 `keywords.txt` lists the parameters of functions that are written in Python, by module; errors of
 the others are in signatures.py. `positional.txt` lists the number of positional arguments of the
 functions that gradcli has: `celu=1-2` takes one or two; `sin=none` is a method without arguments;
-`quantile=~4` has several signatures with at most four. The tensor of a method does not count.
-Deprecated orders stand in the operators' records.
+`quantile=~4` has several signatures with at most four. The tensor before the dot of a method call
+does not count. Deprecated orders are a field of the operators' definitions.
 """
 
 from collections.abc import Mapping
@@ -94,8 +94,8 @@ def _table() -> dict[str, dict[str, str]]:
 
 @cache
 def positional_counts(module: str, name: str) -> PositionalCounts | None:
-    """The numbers for a function of a module, or a method of torch.Tensor; None if they are not
-    known.
+    """The numbers of positional arguments of a function of a module, or a method of torch.Tensor;
+    None if they are not known.
     """
     text = _table().get(module, {}).get(name)
     if text is None:

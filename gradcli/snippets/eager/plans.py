@@ -29,7 +29,7 @@ Signature = tuple[Any, ...]
 
 
 # The gradient of the second input is computed as that of the first with the inputs exchanged, as
-# in PyTorch: where they are equal, the sign of 0 depends on it.
+# in PyTorch: where both inputs are equal, the sign of the gradient 0 depends on this.
 EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")
 
 

@@ -1,7 +1,7 @@
 """Prints tensors exactly as PyTorch does.
 
-Integers have no decimal point if all elements are integers, magnitudes that differ much use
-scientific notation, columns have one width, long tensors are summarised; suffixes follow.
+Floats print as `1.` if all elements are integers, and in scientific notation if magnitudes differ
+much. Columns have one width, long tensors are summarised, and suffixes such as `grad_fn=` follow.
 """
 
 import math
@@ -88,9 +88,9 @@ class Style:
 
 
 def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
-    """Note a line on which an element would print differently if its last digit differed, or is no
-    larger than the rounding error of a difference, if operations before it may differ in that
-    digit.
+    """If earlier operations may differ from PyTorch's in the last digit, note the running line if
+    that could change its print: an element is almost halfway between two printed values, or so
+    small that it may be the rounding error of a difference.
     """
     if not MODE.unsure:
         return
@@ -190,7 +190,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
 
 
 def _record_name(tensor: Tensor) -> str | None:
-    """The name of grad_fn to show: Invalid if PyTorch refuses to regenerate that of a view."""
+    """The name of grad_fn to show: "Invalid" for a view whose grad_fn PyTorch cannot regenerate."""
     try:
         record = tensor.record
     except Raised:

@@ -1,5 +1,5 @@
 """The differentiable backward of prod and cumprod, in PyTorch's steps: division by each factor if
-none is 0, otherwise, and always within transforms of torch.func, products without that factor.
+none is 0; otherwise, and always within transforms of torch.func, products of the other factors.
 
 The signs of zeros, the last digits and further derivatives depend on these steps.
 """
@@ -15,7 +15,7 @@ from .tensor import Record, Tensor
 
 
 def _uses_products(x: Tensor) -> bool:
-    """Whether products without each factor are used in place of division."""
+    """Whether products of the other factors are used in place of division."""
     return bool(MODE.transforms) or not np.all(x.data)
 
 

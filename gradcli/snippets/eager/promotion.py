@@ -63,17 +63,17 @@ def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType
 
 
 def _of_integers(inputs: Sequence[Operand]) -> DType | None:
-    """The dtype of integers among inputs, of which those with dimensions count first."""
+    """The result dtype of the integer tensors among inputs; None if there are none."""
     integers = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
     return result_type(integers) if integers else None
 
 
-NEVER_WRAPPED = frozenset(["clamp", "pow", "where"])  # their kernels refuse such a number
+NEVER_WRAPPED = frozenset(["clamp", "pow", "where"])  # they refuse numbers that do not fit
 
 
 def _wrapped(node: Node, inputs: Sequence[Operand], arrays: list[Any]) -> list[Any]:
-    """Integers of Python, and of tensors without dimensions, as the smaller dtype of the others
-    holds them.
+    """The arrays with integers cast to their result dtype if it is smaller than int64; numbers that
+    do not fit wrap around.
     """
     dtype = _of_integers(inputs)
     if dtype is None or dtype is INT64 or node.op.family != "elementwise":

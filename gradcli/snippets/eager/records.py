@@ -1,6 +1,6 @@
-"""Grad_fns (class Record) of no operator, and functions on any of them.
+"""Grad_fns (class Record) that belong to no operator, and functions on grad_fns of every kind.
 
-`apply` makes those of operators, `views` those of views that were changed.
+`apply` makes the grad_fns of operators, `views` those of views that were changed in place.
 """
 
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -54,7 +54,9 @@ def shown(record: Any) -> str:
 
 
 def compose(output: Tensor, function: str, *operands: Tensor) -> Tensor:
-    """The output of a function that several operations compute, noted at its grad_fn."""
+    """Note at the grad_fn of an output which function, composed of several operations, computed the
+    output.
+    """
     if output.record is not None:
         output.record.composed = Composed(function, operands, [x.edge for x in operands])
     return output
@@ -76,7 +78,7 @@ def detached(tensor: Tensor) -> Tensor:
 
 
 def copied(gradient: Tensor) -> Tensor:
-    """A copy through which gradients flow, as of a gradient that is accumulated with its graph."""
+    """A copy through which gradients flow, as create_graph=True makes of an accumulated one."""
     output = detached_copy(gradient)
     if gradient.requires_grad:
         edges = [None, gradient.edge]
@@ -112,7 +114,7 @@ def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
 
 
 def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
-    """An output with such a grad_fn, if one of its sources requires a gradient."""
+    """An output with a grad_fn that sends zeros, if one of its sources requires a gradient."""
     if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
         output.set_record(zero_record(name, sources, output))
     return output

@@ -1,4 +1,4 @@
-"""Tensors saved for the backward pass: those that gradcli's rule depends on, and those of PyTorch.
+"""Saves tensors for the backward pass: those that PyTorch saves or gradcli's rule depends on.
 
 A tensor that PyTorch does not save, or that is about to be overwritten, is copied.
 """
@@ -122,7 +122,7 @@ def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved
 def save_unread(
     back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
 ) -> None:
-    """Save the output, and inputs that PyTorch saves although the rule here does not depend on
+    """Save the output, and inputs that PyTorch saves although gradcli's rule does not depend on
     them.
 
     An input that the operation overwrites is not saved: it is the output.

@@ -30,7 +30,7 @@ class Parameter(NamedTuple):
     optional: bool
     allows_none: bool
     by_name: bool
-    sizes: int  # of a list in whose place one number may be passed
+    sizes: int  # n of `int[n]`, in whose place one number may be passed; otherwise 0
 
 
 class Overload(NamedTuple):

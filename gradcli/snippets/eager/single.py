@@ -1,7 +1,7 @@
 """Operators in single precision with the rounding of PyTorch's CPU kernels.
 
-The steps are theirs: cascade sums, fused multiply-adds, intermediate results in double precision.
-So the last digits that `.item()` prints agree. Matrix products agree for small matrices.
+The steps are the same: cascade sums, fused multiply-adds, intermediate results in double precision.
+So the last digits that `.item()` prints agree; those of matrix products, for small matrices.
 """
 
 import math
@@ -19,17 +19,18 @@ LANES = 8  # floats in a vector register
 BRANCHES = 4  # partial sums of a row that are computed at the same time
 BLOCK = 16  # terms that are added before their sum is added to the next level
 LEVELS = 4  # of a cascade sum
-LONGEST = 128  # number of terms in an element of a product that are added in PyTorch's order, or
-MOST_TERMS = 1 << 18  # number of terms of all elements
+LONGEST = 128  # matrix products with more terms in an element, and
+MOST_TERMS = 1 << 18  # more terms in all elements together, are left to NumPy
 PACKED = 4, 12  # rows and columns from which on products use fused multiply-adds
 SMALL_PRODUCT = 400  # terms up to which a product in a batch is computed with plain loops
 PANEL = 192  # terms whose sum is added to those of other panels
-TILE = 16  # columns and terms up to which, and
-TILED_ROWS = 12  # rows beyond which, they do so for all rows, not for groups of four
+# fused multiply-adds are used for all rows, not only for groups of four, of products with
+TILE = 16  # at most so many columns and terms, or
+TILED_ROWS = 12  # more rows
 
 Kernel = Callable[..., Any]
 KERNELS: dict[str, Kernel] = {}
-BACKWARDS: dict[str, Kernel] = {}  # (g, inputs, output) to the first input's gradient
+BACKWARDS: dict[str, Kernel] = {}  # (g, *inputs, output) -> the gradient of the first input
 CONDITIONS: dict[str, Callable[..., bool]] = {  # for kernels that are known for some arguments only
     "vector_norm": lambda x, *, dim, keepdim, ord: (
         ord == 2 and x.size > 0 and len(axes(dim, x.ndim)) in (1, x.ndim)
@@ -208,7 +209,9 @@ def _joined(x: Any, dims: Sequence[int]) -> list[int]:
 
 
 def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
-    """The sums of columns; `across` neighbouring columns are `steps[1]` bytes apart."""
+    """The sums of columns. `steps` are the bytes from an element to the next row and to the next
+    column; groups of `across` columns have that step.
+    """
     size, columns = rows.shape
     if steps[0] == 4 and size >= LANES:
         return _vectors(rows)
@@ -374,7 +377,7 @@ def _fused_terms(a: Any, b: Any) -> Any:
 
 
 def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
-    """Add anew, in eights of terms, the elements before the first aligned one of each row."""
+    """Recompute the elements before the first aligned one of each row, eight terms at a time."""
     columns = b.shape[1]
     for row in range(len(a)):
         before = -(place + row * columns) % 4
@@ -383,7 +386,7 @@ def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
 
 
 def _in_eights(terms: Any) -> Any:
-    """Sums of columns: of eight terms, four are added one by one, then the sum of the others."""
+    """Sums of columns: of each eight terms, four are added one by one, then the sum of the rest."""
     count = len(terms) // 8 * 8
     total = np.zeros(terms.shape[1:], np.float32)
     for start in range(0, count, 8):
@@ -409,8 +412,8 @@ def _row_by_row(a: Any, b: Any) -> Any:
 
 
 def _by_vector(terms: Any) -> Any:
-    """Sums of rows, four rows at a time with four partial sums; terms beyond a multiple of four
-    start the first one. The remaining rows have four or eight partial sums.
+    """Sums of rows, four rows at a time with four partial sums; the first of these starts with the
+    terms beyond a multiple of four. The remaining rows have four or eight partial sums.
     """
     fours, length = len(terms) // 4 * 4, terms.shape[1]
     columns = terms.T
@@ -421,8 +424,8 @@ def _by_vector(terms: Any) -> Any:
 
 
 def _in_lanes(terms: Any, first: int, lanes: int, block: int = 0) -> Any:
-    """Sums of columns: the first terms one by one, which start one of several partial sums over
-    whole blocks; those are added in halves, then the remaining terms.
+    """Sums of columns: `first` terms are added one by one and start the first of `lanes` partial
+    sums over whole blocks; the partial sums are added in halves, then the remaining terms.
     """
     block = block or lanes
     end = first + (len(terms) - first) // block * block
@@ -501,7 +504,7 @@ def logistic_terms(x: Any, target: Any) -> Any:
 
 @_kernel("weighted_logistic_terms")
 def weighted_logistic_terms(x: Any, target: Any, weight: Any) -> Any:
-    """The same with a weight of the positive class."""
+    """The terms of binary_cross_entropy_with_logits with pos_weight, each step rounded."""
     factor = (weight - np.float32(1)) * target + np.float32(1)
     return (np.float32(1) - target) * x - logsigmoid(x) * factor
 
@@ -530,7 +533,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 @_kernel("gelu")
 def gelu(x: Any, *, approximate: str) -> Any:
-    """The tanh approximation, whose steps are known."""
+    """The tanh approximation of gelu; NotImplemented for the exact function."""
     if approximate != "tanh":
         return NotImplemented
     inner = np.float32(math.sqrt(2 / math.pi)) * fused(x * x * x, np.float32(0.044715), x)
@@ -826,8 +829,8 @@ def _squares(rows: Any) -> Any:
 
 
 def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
-    """The kernel of the backward of an operator with one input, if all floats are in single
-    precision; also in double precision where that kernel uses fused steps.
+    """The kernel that computes the gradient of an operator's first input; None if there is none. If
+    not all floats are in single precision, only kernels in IN_DOUBLE count.
     """
     return (BACKWARDS if _single(arrays) else IN_DOUBLE).get(name)
 
@@ -839,7 +842,7 @@ def _silu_back(g: Any, x: Any, y: Any) -> Any:
 
 
 def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
-    """The gradient of gelu: 1/2 is added last, so it vanishes far below 0."""
+    """The gradient of gelu: 1/2 is added last, so the gradient is exactly 0 far below 0."""
     if approximate != "none" or np.size(x) == 1:  # a single number is not computed in a vector
         return None
     half = np.float32(0.5)
@@ -919,8 +922,8 @@ def _huber_loss_back(
 def _smooth_l1_loss_back(
     g: Any, x: Any, target: Any, y: Any, *, reduction: str, beta: float
 ) -> Any:
-    """The gradient of smooth_l1_loss: likewise; elements beyond whole vectors are divided by beta
-    last, in double precision.
+    """The gradient of smooth_l1_loss: the factor of the mean is multiplied in first. Elements that
+    fill no whole vector are divided by beta last, in double precision.
     """
     share, difference, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
     in_vectors = np.arange(x.size) < _in_vectors(x.size)
@@ -941,7 +944,7 @@ def _binary_cross_entropy_back(
 def _logistic_back(
     g: Any, x: Any, target: Any, weight: Any, positive: Any, y: Any, *, reduction: str
 ) -> Any:
-    """The gradient of binary_cross_entropy_with_logits: likewise."""
+    """The gradient of binary_cross_entropy_with_logits: the division by the size comes last."""
     if positive is None:
         slope = sigmoid(x) - target
     else:
@@ -1025,7 +1028,7 @@ def _tanh_back(g: Any, x: Any, y: Any) -> Any:
 
 
 IN_DOUBLE: dict[str, Kernel] = {"tanh": _tanh_back}
-MOST_ROWS = 5  # of a matrix for Gaussian elimination here
+MOST_ROWS = 5  # of a matrix that is eliminated here; LAPACK's steps for larger ones differ
 
 
 def eliminated(matrix: Any) -> tuple[Any, list[int], int]:

@@ -23,7 +23,7 @@ SIZE = Class(
 
 
 def _joined(m: Machine, self: Instance, other: Any) -> Any:
-    """A size and a tuple: a size."""
+    """A size followed by a tuple, as a torch.Size."""
     more = other.payload if isinstance(other, Instance) else other
     return shape_value(self.payload + more) if isinstance(more, tuple) else NotImplemented
 

@@ -1,7 +1,7 @@
 """Tables of PyTorch's functions that are not operators, by module.
 
-`@define("torch", "Tensor")` registers a host function as a function of that module, and as a method
-of tensors. Its name is that of the host function without a leading underscore.
+`@define("torch", "Tensor")` registers a function as `torch.NAME` and as a method of tensors, where
+NAME is its own name without a leading underscore.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,9 @@ def module(
     more: Callable[[str], Any] = lambda name: MISSING,
     operators: bool = True,
 ) -> Module:
-    """A module: `members`, registered functions of `places`, `more`, and operators by name."""
+    """A module with `members`, the functions registered for `places`, values that `more(name)`
+    returns, and operators.
+    """
 
     def find(name: str) -> Any:
         if path == "torch" and name in OTHER_IN_TORCH:
@@ -61,7 +63,7 @@ def module(
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
-        private = name.startswith("_") and not name.endswith("__")  # not listed
+        private = name.startswith("_") and not name.endswith("__")  # unknown to `has`
         if result is MISSING and (private or has(path, name)):
             result = operator(name, *places) if operators else MISSING
             if result is MISSING:
@@ -129,7 +131,7 @@ LIST_PARAMETERS = {  # parameters that take a list or several arguments
 REFUSED = (Unsupported, TypeError, AttributeError, IndexError, KeyError, ValueError)
 
 
-IN_PYTHON = "torch.autograd"  # Python checks the arguments of its functions
+IN_PYTHON = "torch.autograd"  # its functions are Python code, so Python checks their arguments
 
 
 def _checked(path: str, value: Any) -> Any:
@@ -237,7 +239,7 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
 
 
 def operator(name: str, *places: str) -> Any:
-    """An operator of gradcli as a function of the program; MISSING if there is none."""
+    """An operator of gradcli as a function that programs can call; MISSING if there is none."""
     others = [f"{place}.{name}" for place in places[1:] if place != "torch"]
     for full in (f"{places[0]}.{name}", *others, name):
         if not name.startswith("_") and calls.known(full):

@@ -70,8 +70,8 @@ INFERENCE = (
 
 class Version:
     """The version counter of tensors that share memory: `number` counts their in-place changes,
-    `lines` has the lines of the program that made them. A change through `.data`, which has a
-    counter of its own `beside` this one, is `unseen`.
+    `lines` has the lines of the program that made them. `unseen` counts changes through `.data`:
+    that tensor has another counter, whose `beside` is this one.
     """
 
     __slots__ = ("beside", "lines", "number", "unseen")
@@ -151,7 +151,7 @@ class Tensor(Object):
     )
 
     def __init__(self, data: Any, dtype: DType | None = None, *, requires_grad: bool = False):
-        """A leaf with this array; its numbers are those of `dtype`."""
+        """A leaf with this array; for bfloat16, a float32 array, which is rounded."""
         self.cls: Class = TENSOR
         self.data = data
         if data is not None and data.nbytes > LARGE:
@@ -164,15 +164,15 @@ class Tensor(Object):
         self._record: Record | None = None
         self.output = 0
         self.version = Version()
-        self.recorded_version = 0  # of the memory when grad_fn was set
+        self.recorded_version = 0  # the version when grad_fn was set
         self.view: ViewOf | None = None
         self.hooks: list[Any] = []
         self.retains_grad = False
         self.accumulator: Accumulator | None = None
         self.inference = MODE.inference
-        self.level = len(MODE.transforms)  # torch.func transforms around its creation
+        self.level = len(MODE.transforms)  # the number of torch.func transforms around its creation
         self.fields: dict[str, Any] = {}
-        self.line: int | None = None  # of the program where it was made
+        self.line: int | None = None  # the line of the program that made it
         self.origin: Origin | None = None
 
     # ---- sizes -----------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Tensor(Object):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Strides in elements; of a size 1 that NumPy has none for, as if it were laid out."""
+        """Strides in elements; where NumPy has 0 for a size of 1, that of a contiguous tensor."""
         strides = [s // self.data.itemsize for s in self.data.strides]
         if 0 in strides:
             after = 1
@@ -208,7 +208,7 @@ class Tensor(Object):
 
     @property
     def record(self) -> "Record | None":
-        """The grad_fn; that of a view is regenerated if its memory has changed since."""
+        """The grad_fn; for a view, regenerated if its memory was changed after it was set."""
         stale = self.view is not None and self.version.number != self.recorded_version
         if stale and self.view is not None and self.view.base.requires_grad:
             self.view.regenerate(self)
@@ -239,7 +239,7 @@ class Tensor(Object):
 
     @property
     def edge(self) -> Edge | None:
-        """The edge along which its gradient is sent; None if it requires none."""
+        """The edge along which the tensor's gradient is sent; None if it requires no gradient."""
         record = self.record
         if record is not None:
             return Edge(record, self.output)
@@ -247,7 +247,7 @@ class Tensor(Object):
             return None
         if self.accumulator is None or self.accumulator.metas[0].dtype is not self.dtype:
             self.accumulator = Accumulator(self)
-        if self.accumulator.metas[0].shape != self.shape:  # an error if a graph still has it
+        if self.accumulator.metas[0].shape != self.shape:  # .data was replaced
             return Edge(UnknownAccumulator(self), 0)
         return Edge(self.accumulator, 0)
 
@@ -312,7 +312,7 @@ class Saved:
     )
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
-        """`own_record` is the grad_fn that saves it, if it is an output of that."""
+        """`own_record` is the grad_fn that saves the tensor, if the tensor is its output."""
         if tensor.inference and own_record is None:
             raise error("RuntimeError", INFERENCE_SAVED)
         self.tensor, self.owned = tensor, own_record is not None
@@ -325,11 +325,11 @@ class Saved:
 
     @property
     def changed_unseen(self) -> bool:
-        """Whether the tensor was changed through `.data`, unseen by the backward pass."""
+        """Whether the tensor was changed through `.data`, which its version does not count."""
         return self.tensor.version.unseen != self.unseen
 
     def pack(self) -> "Saved":
-        """Itself, after applying the program's pack hook."""
+        """Apply the program's pack hook, if there is one; returns itself."""
         if self.hooks is not None:
             m, pack, _ = self.hooks
             with recording(False):
@@ -385,7 +385,7 @@ class Record(Object):
     `edges` has an edge or None for each input; `metas` describe the outputs; `backward(m, record,
     grads)` computes the gradients of the inputs from those of the outputs. `call` says how the
     outputs were computed: a node with operands and output, or Elements, Copied, Overwritten; None
-    if not known. `composed` is the call of which this is the last operation, if it took several.
+    if not known. `composed` is the call of several operations of which this is the last, if any.
     """
 
     __slots__ = (
@@ -427,7 +427,7 @@ class Record(Object):
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
         self.composed: Composed | None = None
-        # saved in PyTorch, but not needed here
+        # tensors that PyTorch saves, though `backward` does not need them
         self.guards: list[Saved] = []
         self.fused_with: list[Record] = []  # nodes of the same operation in PyTorch
         self.freed = self.saves_intermediate = False
@@ -513,7 +513,7 @@ class Accumulator(Object):
 
 class UnknownAccumulator(Accumulator):
     """The AccumulateGrad of a leaf whose `.data` got another shape after its use. PyTorch keeps the
-    one for the former shape as long as a graph refers to it, which is not known here.
+    former AccumulateGrad as long as a graph refers to it; whether one does is not known here.
     """
 
     __slots__ = ()

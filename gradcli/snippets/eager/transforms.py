@@ -55,7 +55,7 @@ def in_jvp() -> bool:
 
 
 def refuse_inside(what: str) -> None:
-    """Raise Unsupported inside a transform of torch.func."""
+    """Raise PyTorch's error inside a transform of torch.func."""
     if running():
         raise error(
             "RuntimeError",
@@ -72,8 +72,8 @@ def refuse_flag() -> None:
 
 
 def is_unbatched(tensor: "Tensor") -> bool:
-    """Whether a tensor is known to be the same for all rows of a vmap: it was made outside of it,
-    or from nothing that has rows.
+    """Whether a tensor is known to be the same for all rows of a vmap: it was made outside of the
+    vmap, or from unbatched tensors only.
     """
     return "unbatched" in tensor.fields or is_outside(tensor)
 

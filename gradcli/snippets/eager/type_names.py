@@ -16,7 +16,7 @@ COMPILED_NN_FUNCTIONS = (  # functions of torch.nn.functional that are compiled
     "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear log_sigmoid one_hot "
     "scaled_dot_product_attention softplus softshrink"
 )
-DISPATCHED = (
+DISPATCHED = (  # functions of torch.nn.functional that boolean_dispatch makes
     "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d "
     "fractional_max_pool3d max_pool1d max_pool2d max_pool3d"
 )

@@ -1,4 +1,4 @@
-"""In-place operations on views: which ones are refused, and the grad_fns that they leave.
+"""In-place operations on views: which ones are refused, and the grad_fns that they set.
 
 A change of a view also changes its base: the base's grad_fn becomes CopySlices, and the view's,
 regenerated when it is needed, AsStridedBackward0.
@@ -211,7 +211,7 @@ def check_view(view: Tensor, *, directly: bool) -> None:
 
 
 def readable(tensor: Tensor) -> bool:
-    """Whether grad_fn of a tensor can be read: not of a view that autograd cannot follow."""
+    """Whether grad_fn of a tensor can be read: not that of a view whose changes are refused."""
     try:
         return tensor.record is None or True
     except Raised:

@@ -2,7 +2,7 @@
 
 A maximum or minimum of several zeros is the first of them, or the last for a reduction to one
 element, as long as the kernel processes elements one by one; with vectors it depends on their
-positions. Losses with class indices write their gradient and do not add it to 0.
+positions. The gradient of a loss with class indices may be -0: it is written, not added to 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ from ...lazy import np
 from ..python.values import Unsupported
 
 REDUCED = ("amax", "amin")
-WHOLE = ("max_all", "min_all")
+ALL_ELEMENTS = ("max_all", "min_all")
 PAIRS = ("maximum", "minimum", "fmax", "fmin")
-EXTREMES = frozenset((*REDUCED, *WHOLE, *PAIRS))
+EXTREMES = frozenset((*REDUCED, *ALL_ELEMENTS, *PAIRS))
 VECTOR = 64  # bytes
 UNKNOWN = "the sign of 0, as the largest or the smallest of 0 and -0"
 
@@ -28,7 +28,7 @@ def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value
         return _of_pairs(name, x, arrays[1], value)
     if not mixed_zeros(x):
         return value
-    if name in WHOLE:
+    if name in ALL_ELEMENTS:
         if x.nbytes >= VECTOR // 2:
             raise Unsupported(UNKNOWN)
         return np.copysign(value, x.reshape(-1)[np.flatnonzero(x == 0)[-1]])

@@ -217,7 +217,7 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
 
 
 PAIRWISE = ("kron", "outer", "convolve", "correlate")  # combine all pairs of elements
-# functions whose result becomes a tensor again, as the tensor's method does not take NumPy's
+# functions whose result becomes a tensor, since tensors' methods refuse NumPy's arguments
 REWRAPPED = ("clip", "repeat", "take")
 REDUCTIONS = {  # functions that call their argument's method, and PyTorch's error
     "mean": "mean() got an unexpected keyword argument 'axis'",

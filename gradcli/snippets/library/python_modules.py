@@ -43,7 +43,7 @@ INTEGERS = frozenset(["comb", "factorial", "gcd", "isqrt", "lcm", "perm"])
 
 
 def number_function(name: str, function: Callable) -> Callable:
-    """A function of math for all values that are numbers."""
+    """A function of math that accepts all values of the program that convert to numbers."""
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         values = [real(m, a) if name not in INTEGERS else m.index(a) for a in args]
@@ -129,7 +129,7 @@ class Random:
         return host_call(m, getattr(self.generator, name), args, named)
 
     def seed(self, m: Any, a: Any = None, version: Any = 2) -> None:
-        """random.seed; without a seed, one of the system is used."""
+        """random.seed. Without a seed, Python would take one of the system; here it is 0."""
         self.seeded = a is not None
         host_call(m, self.generator.seed, (a if self.seeded else 0, version), {})
 
@@ -208,7 +208,7 @@ def shallow(m: Any, value: Any) -> Any:
 
 
 def deep(m: Any, value: Any, memo: Any = None) -> Any:
-    """copy.deepcopy: what a value refers to is copied once. `memo` is keyed by id()."""
+    """copy.deepcopy: each object is copied once. `memo` has the copies by id()."""
     memo = {} if memo is None else memo
     kind = type(value)
     if kind not in (list, dict, set, tuple) and kind in PLAIN:
@@ -1037,7 +1037,7 @@ def write_error(m: Any, self: Any, text: Any) -> int:
 
 
 def refused_member(module: str) -> Callable[[str], Any]:
-    """A lookup that refuses the members of a module that would reach the host."""
+    """A lookup that refuses all other names of a module such as os, except special ones."""
 
     def find(name: str) -> Any:
         if name.startswith("__"):
@@ -1049,7 +1049,7 @@ def refused_member(module: str) -> Callable[[str], Any]:
 
 # ---- modules of which only the name is known -----------------------------------------------------
 
-STANDARD_MODULES = (  # those that would reach the host are refused when they are imported
+STANDARD_MODULES = (  # others, such as subprocess, are refused when they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
     "numbers pathlib pickle platform statistics tempfile types unittest uuid"
 )
@@ -1068,7 +1068,7 @@ BY_NAME_ALONE = frozenset((*STANDARD_MODULES.split(), *OTHER_LIBRARIES.split()))
 
 
 def module_by_name(path: str) -> Module | None:
-    """A module that programs import and often do not need."""
+    """A module that programs import and often do not use; None if its name is not known."""
     known = path.partition(".")[0] in BY_NAME_ALONE or path in PYTORCH_MODULES.split()
     return Unread(path) if known else None
 
@@ -1112,7 +1112,7 @@ def os_module() -> Module:
 
 
 def paths_module() -> Module:
-    """os.path, of texts alone: no file is looked for."""
+    """os.path: only functions of strings, which access no file."""
     import posixpath
 
     members = _of_texts(
@@ -1122,7 +1122,7 @@ def paths_module() -> Module:
 
 
 def _of_texts(module: Any, names: str) -> dict[str, Any]:
-    """Functions of the host that take texts and give texts."""
+    """Functions of a module of Python that take strings and return strings."""
 
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any, **named: Any) -> Any:
@@ -1326,7 +1326,7 @@ def heapq_module() -> Module:
 
 
 def ordered(value: Any) -> bool:
-    """Whether a value can be compared by the host."""
+    """Whether Python itself can compare a value."""
     inner = value if type(value) in (tuple, list) else ()
     return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
 

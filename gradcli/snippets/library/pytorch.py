@@ -201,7 +201,7 @@ INNER_DISTRIBUTIONS = (
     "poisson",
     *("multivariate_normal", "independent", "dirichlet", "exponential", "transformed_distribution"),
 )
-SOURCES = {
+SOURCES = {  # modules, and the text of the folder sources that defines each
     "torch.optim.lr_scheduler": "lr_scheduler",
     "torch.optim.swa_utils": "swa_utils",
     "torch.autograd.graph": "graph",
@@ -236,7 +236,7 @@ def _of_source(path: str, name: str, library: Library) -> Module:
 
 
 def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
-    """A module whose members are listed here; programs may reassign them."""
+    """A module with these members, which programs may reassign."""
     return module(path, members=members, operators=False)
 
 

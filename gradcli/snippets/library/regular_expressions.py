@@ -1,4 +1,7 @@
-"""re, by means of the host's: patterns whose search could take long are refused."""
+"""The module re of interpreted programs; patterns whose search could take long are refused.
+
+Python's own re does the work: a program's patterns and matches wrap its objects.
+"""
 
 import math
 import re
@@ -68,7 +71,7 @@ def _of_repeat(least: int, most: int, inner: Any, within: bool) -> int:
 
 def spend(m: Any, pattern: re.Pattern, text: str) -> None:
     """Count a search against the budget; refuse one that could exceed it."""
-    # no public module has a pattern's parts
+    # no public module parses patterns
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
     size = choices * math.log(len(text) + 1) - math.lgamma(choices + 1)
     if size > math.log(MOST_STEPS):  # (length + 1) ** choices / choices! combinations
@@ -80,7 +83,7 @@ def spend(m: Any, pattern: re.Pattern, text: str) -> None:
 
 
 def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
-    """The compiled pattern of the host, from a string or a pattern of the program."""
+    """Python's compiled pattern, from a string or a pattern of the program."""
     if isinstance(pattern, Instance) and isinstance(pattern.payload, re.Pattern):
         return pattern.payload
     text = plain(pattern)
@@ -95,7 +98,7 @@ def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
 
 
 def matched(m: Any, result: re.Match | None) -> Instance | None:
-    """A match of the host as one of the program."""
+    """A match of Python's re as a value of the program."""
     return None if result is None else m.instance(MATCH, result)
 
 

@@ -63,11 +63,12 @@ HOMES = {  # modules of torch.nn, and the classes that they define
     "pixelshuffle": "PixelShuffle PixelUnshuffle",
 }
 HOME = {name: f"torch.nn.modules.{home}" for home, names in HOMES.items() for name in names.split()}
-ONE_MODULE = {
+ONE_MODULE = {  # sources that define names of a single module
     "lr_scheduler": "torch.optim.lr_scheduler",
     "checks": "torch.autograd.gradcheck",
     "prune": "torch.nn.utils.prune",
 }
+# sources of packages in which each class has a module of its own
 A_MODULE_EACH = {"optim": "torch.optim", "distributions": "torch.distributions"}
 
 

@@ -1,4 +1,4 @@
-"""Access to attributes of values: of instances and of their classes, never of host objects."""
+"""Access to attributes of a program's values, never to those of the Python objects behind them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,8 @@ from .values import (
 )
 
 PROGRAM = "__main__"  # the name of the program's own module
-FOREIGN = frozenset(  # attributes of Python's internals, by which a program could reach the host
+FOREIGN = frozenset(  # attributes of Python's internals, through which programs could leave the
+    # interpreter
     [
         "__base__",
         "__basicsize__",

@@ -378,7 +378,7 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in function that is refused, because it would reach the host."""
+    """A built-in function that is refused, because a program could leave the interpreter by it."""
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")
@@ -452,7 +452,7 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 def special_class(cls: Class, make: Callable) -> Class:
-    """The class of a kind of value of the interpreter, such as property."""
+    """A class of the interpreter, such as property, of which programs can create instances."""
     cls.make = make
     cls.cache["complete"] = True
     return cls

@@ -28,7 +28,7 @@ from .values import (
 
 RETURN, BREAK, CONTINUE = "return", "break", "continue"  # how a statement ends; None if normally
 RESULT = 1  # key of a frame for the return value
-NESTED = 250  # largest number of nested calls of host functions, which use the host's stack
+NESTED = 250  # largest number of nested calls of built-in functions, which use Python's own stack
 OUTER = 0  # key of a frame for the enclosing frame
 
 
@@ -40,7 +40,7 @@ class Calls:
     class_of: Callable[[Any], Class]
     type_name: Callable[[Any], str]
     spend: Callable[..., None]
-    nested: int  # current depth of nested calls of host functions
+    nested: int  # current depth of nested calls of built-in functions
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
         """The result of calling a value of the program."""
@@ -68,12 +68,14 @@ class Calls:
             return True
         return type(value) not in PLAIN and self.class_of(value).lookup("__call__") is not MISSING
 
-    # ---- functions of the host -------------------------------------------------------------------
+    # ---- built-in functions ----------------------------------------------------------------------
 
     def call_builtin(
         self, name: str, function: Callable, args: Iterable[Any], named: Mapping[str, Any]
     ) -> Any:
-        """The result of a host function. Unexpected exceptions cannot be caught by the program."""
+        """The result of a function that Python itself runs. Its unexpected exceptions become
+        Unsupported, which the program cannot catch.
+        """
         if self.nested >= NESTED:
             raise error("RecursionError", "maximum recursion depth exceeded")
         self.nested += 1
@@ -247,9 +249,9 @@ PASSING: set[CodeType] = set()  # code of functions that only forward their argu
 
 
 def _of_arguments(e: TypeError, of_python: bool) -> bool:
-    """Whether a call failed because its arguments do not match, before the body ran; with
-    `of_python` also in a function that only forwards its arguments, whose errors PyTorch words
-    differently.
+    """Whether a call failed because its arguments do not match, before the body ran. With
+    `of_python` (PyTorch's function is written in Python), a function that only forwards its
+    arguments does not count as a body.
     """
     place = e.__traceback__ and e.__traceback__.tb_next
     while of_python and place is not None and place.tb_frame.f_code in PASSING:
@@ -258,7 +260,9 @@ def _of_arguments(e: TypeError, of_python: bool) -> bool:
 
 
 def argument_message(name: str, message: str) -> str:
-    """The host's error for wrong arguments, with the function's name in the program."""
+    """Python's error for wrong arguments, with the function's name in the program, and without the
+    argument `m` in its numbers of arguments.
+    """
     _, _, rest = message.partition("()")
     if not rest:
         return message
@@ -274,7 +278,7 @@ def argument_message(name: str, message: str) -> str:
 
 
 def unforeseen(name: str, e: Exception) -> Unsupported:
-    """An unexpected exception of the host."""
+    """The error for an unexpected exception in a built-in function."""
     return Unsupported(f"this call of {name} ({type(e).__name__}: {e})")
 
 

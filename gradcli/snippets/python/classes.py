@@ -344,7 +344,7 @@ def is_value(value: Any) -> bool:
 
 
 def find_member(m: Any, cls: Class, value: Any) -> Any:
-    """Color(1)."""
+    """The member with a value, as in Color(1)."""
     for member in cls.members["__members__"].values():
         if m.equal(member.fields["value"], value):
             return member

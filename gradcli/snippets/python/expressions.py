@@ -1,8 +1,8 @@
-"""Expressions, compiled to host functions from a frame to a value.
+"""Expressions, compiled to Python functions from a frame, a dict of names, to a value.
 
-Only the syntax tree is compiled, to closures of this file. `m.line` is the line that Python's
-traceback would name: a statement sets it, and within a statement of several lines an operation sets
-its own line after its operands.
+The functions are closures of this file, made from the syntax tree. `m.line` is the line that
+Python's traceback would name: a statement sets it, and within a statement of several lines an
+operation sets its own line after its operands are evaluated.
 """
 
 import ast
@@ -132,7 +132,7 @@ class Expressions:
         return run
 
     def load_in_class(self, name: str, where: str, depth: int) -> Compiled:
-        if where == "local":  # or else global, where a class body looks next
+        if where == "local":  # a class body looks up a name that it has not bound as a global
             outer = self.load_global(name)
         else:
             outer = self.load_global(name) if where == "global" else self.load_up(name, depth)

@@ -1,7 +1,7 @@
 """The interpreter of pasted programs: compiles their syntax tree to closures, and runs these.
 
-No host code is executed or reachable: the values of a program have only the attributes that this
-package's tables give them.
+A program cannot leave the interpreter: its values have only the attributes in this package's
+tables, and Python itself never executes its text.
 """
 
 import ast
@@ -40,7 +40,7 @@ from .values import (
     error,
 )
 
-# largest depth of the host's stack: a call of the program takes about twenty frames
+# largest depth of Python's own stack: a call of the program takes about twenty frames
 HOST_DEPTH = 60_000
 OUTPUT = 5_000_000  # largest number of characters that a program may print
 WARNING_MESSAGE = Class("WarningMessage", module="warnings")
@@ -80,7 +80,7 @@ class Refusal(NamedTuple):
         return f"{self.what} is not known here"
 
 
-SHORTER = {  # how to make a program fit into its budget, where no option raises that
+SHORTER = {  # how to make a program fit into each budget; no option raises them
     "time": "fewer turns of its loops, or smaller tensors",
     "steps": "fewer turns of its loops",
     "memory": "smaller values",
@@ -109,7 +109,8 @@ class Spent(NamedTuple):
 
 class Outcome(NamedTuple):
     """The result of running a program. A session goes on after an error: `exception` is the first
-    exception, and `later` are the others. `scope` and `printed` are those at the first exception.
+    exception, and `later` are the others. `scope` (the global names) and `printed` are as they were
+    at the first exception.
     """
 
     stdout: str
@@ -377,9 +378,9 @@ def run(
     on_assign: Observer | None = None,
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
-    """Run a program. With `echo`, the value of a last expression is printed as in a session, and
-    the values of earlier ones are passed to `on_answer`: "all" of them, or the last of each of
-    "cells".
+    """Run a program. With `echo`, the value of the last expression is printed as in a session, and
+    values of earlier ones are passed to `on_answer`: "all" of them, or with "cells" the last one of
+    each cell of a notebook.
     """
     return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
 
@@ -500,7 +501,7 @@ def valued(m: Interpreter, compiler: Statements, node: ast.Expr) -> Any:
 
 
 def answer(m: Interpreter, value: Any) -> None:
-    """Pass the text of a value to `on_answer`, if it has one."""
+    """Pass the text of a value to `on_answer`, if that is set."""
     if value is None or m.on_answer is None:
         return
     with suppress(Raised, Unsupported):

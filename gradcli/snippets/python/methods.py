@@ -22,7 +22,7 @@ SIZED = frozenset({str, bytes, list, tuple, dict, set, frozenset})
 
 
 def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, Any]) -> Any:
-    """Call a function of the host. Its exceptions are raised in the program."""
+    """Call a function of Python itself. Its exceptions are raised in the program."""
     values = [plain(a) for a in args]
     for value in values:
         if type(value) in SIZED and len(value) > 100:
@@ -36,7 +36,7 @@ def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, 
 
 
 def named_by_class(m: Any, e: TypeError, values: Iterable[Any]) -> BaseException:
-    """The TypeError of the host, with its class names replaced by those of the program."""
+    """Python's TypeError, with the interpreter's class names replaced by those of the program."""
     text = str(e)
     for value in values:
         if type(value) not in PLAIN:
@@ -64,7 +64,7 @@ def host_methods(kind: type, names: str) -> dict[str, Builtin]:
 
 
 def dunders(kind: type) -> dict[str, Builtin]:
-    """The operators of a plain type as methods."""
+    """The operators of a built-in type as methods."""
     table: dict[str, Callable] = {}
     for op in BINARY.values():
         if hasattr(kind, op.method):
@@ -131,11 +131,11 @@ def _comparison_method(name: str) -> Callable:
     return method
 
 
-# ---- how plain values are made -------------------------------------------------------------------
+# ---- constructors of built-in types --------------------------------------------------------------
 
 
-def held(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A constructor; for a subclass it returns an instance that wraps the built-in value."""
+def wrapping(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A constructor that, for a subclass, returns an instance that wraps the built-in value."""
 
     def derived(m: Any, cls: Class, *args: Any, **named: Any) -> Any:
         if "complete" in cls.cache:
@@ -149,7 +149,7 @@ def held(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def mutable(cls: Class) -> bool:
-    """Whether a class derives from one whose `__init__` fills it."""
+    """Whether a class derives from list, dict or set, whose `__init__` fills the instance."""
     return any(base.name in ("list", "dict", "set") and not base.module for base in cls.mro)
 
 
@@ -399,7 +399,7 @@ def dict_copy(m: Any, self: Any) -> Any:
 
 
 def dict_item(m: Any, self: Any, key: Any) -> Any:
-    """self[key], or what `__missing__` of a derived class gives."""
+    """self[key], or the result of `__missing__` of a derived class."""
     target = plain(self)
     if self is not target and m.key(key) not in target:
         missing = m.special(self, "__missing__")
@@ -517,7 +517,7 @@ STR_METHODS: dict[str, Callable] = {
 
 
 def properties(names: str) -> dict[str, Property]:
-    """Attributes of plain values that are plain values."""
+    """Attributes of built-in values that are built-in values themselves, such as `real`."""
 
     def reader(name: str) -> Property:
         get = operator.attrgetter(name)
@@ -529,12 +529,12 @@ def properties(names: str) -> dict[str, Property]:
 def plain_class(
     kind: type, make: Callable | None = None, members: dict | None = None, *bases: Class
 ) -> Class:
-    """The class of a plain type."""
+    """The class of a built-in type."""
     cls = Class(
         kind.__name__,
         bases or (OBJECT,),
         {**dunders(kind), **(members or {})},
-        make=held(make) if make else None,
+        make=wrapping(make) if make else None,
     )
     cls.cache["complete"] = True
     return cls

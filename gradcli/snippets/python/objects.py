@@ -66,7 +66,7 @@ class Function(Object):
 
 
 class Iterable(Object):
-    """An iterator of the program; `host` is the host's iterator."""
+    """An iterator of the program; `host` is the Python iterator that yields its items."""
 
     __slots__ = ("cls", "host")
 
@@ -75,7 +75,7 @@ class Iterable(Object):
 
 
 class Generator(Iterable):
-    """A generator of the program; `host` is the generator that runs its body."""
+    """A generator of the program; `host` is the Python generator that runs its body."""
 
     __slots__ = ("name",)
 
@@ -104,7 +104,7 @@ class Super(Object):
 
 
 class Hashed(Instance):
-    """An instance whose class defines `__eq__` or `__hash__`, wrapped as a key of a host dict."""
+    """An instance whose class defines `__eq__` or `__hash__`: Python's dicts call these methods."""
 
     __slots__ = ("machine",)
 

@@ -254,7 +254,7 @@ class Operations:
     # ---- comparison ------------------------------------------------------------------------------
 
     def compare(self, name: str, a: Any, b: Any) -> Any:
-        """a < b and other comparisons; any value, as `__lt__` may return a tensor."""
+        """a < b and other comparisons. The result may be any value, such as a tensor."""
         sign, method, reflected, host = COMPARED[name]
         ta, tb = type(a), type(b)
         if ta in SCALARS and tb in SCALARS:

@@ -11,6 +11,7 @@ from .scopes import yields
 from .values import MISSING, Class, error
 
 Test = Callable[[dict, Any], bool]
+# classes whose positional pattern matches the value itself, as in `case int(x)`
 WHOLE = frozenset(cls for kind, cls in PLAIN_CLASSES.items() if kind is not type(None))
 
 

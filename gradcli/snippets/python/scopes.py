@@ -1,4 +1,4 @@
-"""Scopes: which one a name belongs to, decided before a program runs, as in Python."""
+"""The scope to which each name belongs, decided before a program runs, as in Python."""
 
 import ast
 from collections.abc import Iterable
@@ -67,7 +67,7 @@ def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
 
 
 def bound(node: ast.AST) -> Iterable[str]:
-    """The names that a node binds, without its children."""
+    """The names that a node itself binds, without those that its children bind."""
     match node:
         case ast.Name(ctx=ast.Store() | ast.Del()):
             return (node.id,)

@@ -1,7 +1,7 @@
-"""Statements, compiled to host functions of a frame.
+"""Statements, compiled to Python functions that execute them in a frame, a dict of names.
 
-Each returns None, or how it ends: RETURN, BREAK or CONTINUE. Statements of generators that contain
-a yield are compiled to host generators, which yield the same values.
+Each function returns None, or how the statement ends: RETURN, BREAK or CONTINUE. A statement that
+contains a yield is compiled to a Python generator, which yields the same values.
 """
 
 import ast
@@ -82,7 +82,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def place(self, node: ast.stmt) -> int:
-        """Set up for a statement: its line, and whether it has several."""
+        """Note the line of the statement to compile, and whether it has several lines."""
         self.at = node.lineno
         self.spread = node.end_lineno != node.lineno and not isinstance(node, ast.FunctionDef)
         return node.lineno
@@ -200,7 +200,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def holder(self, name: str) -> Callable[[dict], dict]:
-        """The frame that a name is bound in."""
+        """A function that finds the frame in which a name is bound."""
         where, depth = self.scope.resolve(name)
         g = self.m.globals
         if where == "global":
@@ -820,7 +820,7 @@ def finished(steps: Callable[[dict], Steps]) -> Compiled:
 
 
 def catches(value: Instance, kind: Any) -> bool:
-    """Whether `except kind` takes an exception."""
+    """Whether `except kind` catches an exception."""
     if isinstance(kind, Absent):
         raise Unsupported(kind.name)
     if not isinstance(kind, Class) or not kind.derives_from(EXCEPTIONS["BaseException"]):
@@ -846,7 +846,7 @@ def construct(node: ast.stmt) -> str:
 
 
 def weight(node: ast.stmt) -> int:
-    """The number of steps of a statement: its expressions, without inner blocks."""
+    """The steps that a statement costs: the number of its expressions, without inner blocks."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Try):
         return 3
     if isinstance(node, ast.If | ast.While):

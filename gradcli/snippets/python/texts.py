@@ -28,7 +28,7 @@ from .values import (
 WIDTH = 100_000  # largest width in a format specification
 PERCENT = re.compile(r"%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?(.)?", re.DOTALL)
 EMPTY: dict[type, str] = {set: "set()", frozenset: "frozenset()"}
-NESTING = 200  # nesting of containers in a repr
+NESTING = 200  # largest nesting of containers in a repr
 
 
 class Texts:
@@ -84,7 +84,7 @@ class Texts:
             self.writing.pop()
 
     def written(self, kind: type, value: Any) -> str:
-        """The repr of a container that does not contain itself here."""
+        """The repr of a container; `container` handles those that contain themselves."""
         if kind is slice:
             return (
                 f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"
@@ -188,7 +188,7 @@ class Texts:
         )
 
     def host_format(self, value: Any, spec: str) -> str:
-        """A built-in number or string, formatted by the host."""
+        """A built-in number or string, formatted by Python's own format()."""
         self.check_width(*re.findall(r"\d+", spec))
         try:
             return format(value, spec)

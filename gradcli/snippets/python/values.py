@@ -2,8 +2,8 @@
 
 Built-in values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset,
 range, slice, Ellipsis) are represented by themselves. All others are an `Object`, whose `cls` is a
-`Class`: a table of members. A program can reach these tables only: no attribute of a host object is
-ever read by a name in a program.
+`Class`: a table of members. A name in a program is looked up in these tables only, never as an
+attribute of a Python object.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 
 class Machine(Protocol):
-    """The interface of the interpreter for members of classes."""
+    """The interface of the interpreter for functions that implement members of classes."""
 
     line: int  # current line of the program, from 1; 0 within a library
     place: int  # the same, but within a library the line of the program that called the library
@@ -123,7 +123,7 @@ class Class(Object):
 
 
 class Missing:
-    """The absence of a member."""
+    """The class of MISSING, which lookups return if there is no such member."""
 
 
 MISSING = Missing()
@@ -161,7 +161,9 @@ class Instance(Object):
 
 
 class Builtin(Object):
-    """A host function `function(m, *args, **named)`; in a class, a method."""
+    """A function that Python itself runs, `function(m, *args, **named)`, where `m` is the
+    interpreter; in a class, a method.
+    """
 
     __slots__ = ("function", "module", "name")
     cls = Class("builtin_function_or_method")
@@ -171,8 +173,8 @@ class Builtin(Object):
 
 
 class Wrapper(Builtin):
-    """A host function that wraps one of the program, as decorators do; in a class of the program, a
-    method.
+    """A Builtin that wraps a function of the program, as decorators do. Unlike other Builtins, it
+    becomes a method if a program's class has it as an attribute.
     """
 
     __slots__ = ()
@@ -275,7 +277,7 @@ class Unread(Module):
 
 
 def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
-    """Members of a module or a class, from host functions by name."""
+    """Members of a module or a class, from Python functions by name."""
     return {name: Builtin(name, function) for name, function in table.items()}
 
 
@@ -317,7 +319,7 @@ class Unsupported(Exception):
 
 class Exhausted(Exception):
     """The exception for a budget of the program that is used up: its `kind`, and what the program
-    `does` with it.
+    `does`, such as "takes more steps than it may".
     """
 
     def __init__(self, kind: str, does: str):

@@ -186,8 +186,8 @@ def of_channels(case: Case) -> Iterator[Proposal]:
 
 
 def channels_first(case: Case) -> Iterator[Proposal]:
-    """b.permute(2, 0, 1) for a tensor whose last dimension stands before the others in the other
-    one: channels, or heads.
+    """Write b.permute(2, 0, 1) for a tensor b whose last dimension, of channels or heads, comes
+    before the others in the other operand.
     """
     for node in case.of_type(ast.BinOp):
         for side, other in ((node.right, node.left), (node.left, node.right)):
@@ -224,7 +224,7 @@ def along_one_dimension(case: Case) -> Iterator[Proposal]:
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
-    """keepdim=True for a sum over a dimension that the result is combined with."""
+    """Pass keepdim=True to a reduction whose result is combined with the reduced tensor."""
     here = [c for c in case.calls(*REDUCED) if isinstance(case.parents[c], ast.BinOp)]
     here = [c for c in here if dims_of(c) and not keyword(c, "keepdim")]
     if len(here) > 1 and len({case.shape(owner(c)) for c in here}) == 1:
@@ -235,7 +235,7 @@ def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "keepdim", "True")
 
 
-def created_withother_size(case: Case) -> Iterator[Proposal]:
+def created_with_other_size(case: Case) -> Iterator[Proposal]:
     """Change the size of a tensor that is created on the line that raises."""
     for call in case.creations:
         yield from other_size(case, call)
@@ -274,7 +274,7 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     identity_of_size,
     padded_output,
     resized_output,
-    created_withother_size,
+    created_with_other_size,
     padded_convolutions,
     strided_shortcut,
     sizes_of_parameters,

@@ -623,7 +623,9 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 
 
 def iterated(case: Case) -> Iterator[Proposal]:
-    """next(iter(loader)) for next(loader), loader[0] and it.next(); len(list(x)) for len(x)."""
+    """Write next(iter(loader)) for next(loader) and loader[0], next(it) for it.next(), and
+    len(list(x)) for len(x).
+    """
     for call in case.calls("len") if "has no len()" in case.message else ():
         why = "What gives its items one after the other does not know how many there are."
         yield case.replaced(call.args[0], f"list({case.of(call.args[0])})", why=why)
@@ -685,7 +687,9 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
-    """As many parts as there are names; the parts of a part; the pairs of a dict."""
+    """Split into as many parts as there are names; unpack a nested part; or iterate over the items
+    of a dict.
+    """
     yield from other_dimension(case)
     yield from grouped(case)
     yield from pairs(case)

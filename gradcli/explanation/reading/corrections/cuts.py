@@ -115,8 +115,8 @@ def number_as_leaf(case: Case) -> Iterator[Proposal]:
 
 
 def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
-    """Replace a step on the way to a value that cuts the graph by one that does not, one at a time:
-    the printed values of others may depend on them.
+    """Replace the steps that cut the graph on the way to a value, each alone, as printed values may
+    depend on the others; and then all of them.
     """
     none_printed = "None" in case.reading.outcome.stdout.split()
     for place in _way_to(case, target, case.line + 1):

@@ -1,5 +1,5 @@
-"""Corrections of invalid parameters of distributions: scores for probabilities, scales that are not
-positive, matrices that are not covariances.
+"""Corrections of invalid parameters of distributions: scores in place of probabilities, scales that
+are not positive, matrices that are not covariances.
 """
 
 import ast

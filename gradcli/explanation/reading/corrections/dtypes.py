@@ -129,8 +129,8 @@ def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
 
 
 def masked_places(case: Case) -> Iterator[Proposal]:
-    """x = x.masked_fill(mask.bool(), value) for the x[mask] = value of a mask of floats, which has
-    the last sizes of x.
+    """Write x = x.masked_fill(mask.bool(), value) for x[mask] = value, if the mask is of floats and
+    has the last sizes of x.
     """
     for statement in case.of_type(ast.Assign):
         target = target_of(statement, ast.Subscript)

@@ -380,9 +380,9 @@ def _gradient(a: Analysis) -> str:
 def derivative(
     case: Case, cls: ast.ClassDef, place: int, output: tuple[int, str] | None = None
 ) -> str | None:
-    """The gradient of an argument of forward as an expression of backward; None where it is not
-    known, or needs what backward does not have. `output`: the number of one of several outputs,
-    and what its gradient is called.
+    """The gradient of an argument of forward as an expression of backward; None if it is not known,
+    or needs names that backward does not have. `output`: the index of one of several outputs, and
+    the name of its gradient.
     """
     methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
     forward, backward = methods["forward"], methods["backward"]
@@ -408,8 +408,8 @@ def derivative(
 
 
 def _program(case: Case, forward: ast.FunctionDef, output: int | None) -> str | None:
-    """What forward computes, or one output of it, as statements of the language; None where ctx is
-    more than a store.
+    """The computation of forward, or of one of its outputs, as statements of gradcli's expression
+    language; None if forward does more with ctx than store values.
     """
     lines: list[str] = []
     for statement in forward.body:

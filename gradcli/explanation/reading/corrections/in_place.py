@@ -120,7 +120,7 @@ def as_result(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Propo
 
 
 def out_of_place_edits(case: Case, statements: list[ast.stmt], name: str = "") -> list[Edit]:
-    """The likeliest of these changes for each statement, as one edit."""
+    """For each statement, the first change that `out_of_place` proposes, as one edit."""
     first = [next(out_of_place(case, s, name), None) for s in dict.fromkeys(statements)]
     return [_only_edit(case.source, p.source) for p in first if p]
 

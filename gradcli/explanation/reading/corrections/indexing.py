@@ -288,7 +288,7 @@ def smaller_k(case: Case) -> Iterator[Proposal]:
 
 
 def enough_classes(case: Case) -> Iterator[Proposal]:
-    """Labels that count from 0; a class more than the largest label."""
+    """Count labels from 0; or pass one more than the largest label as the number of classes."""
     for call in case.calls("one_hot"):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
         numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]

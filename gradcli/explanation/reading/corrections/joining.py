@@ -165,7 +165,7 @@ def whole_windows(case: Case) -> Iterator[Proposal]:
 
 
 def listed_for_cat(case: Case) -> Iterator[Proposal]:
-    """torch.cat([a, b]) for torch.cat(a, b); a list of what gives its items one after the other."""
+    """Write torch.cat([a, b]) for torch.cat(a, b); or pass the items of an iterator as a list."""
     for call in case.calls(case.match[1]) if case.match[2] != "Tensor" else ():
         for items in call.args[:1]:
             shared = isinstance(items, ast.GeneratorExp) and case.end(items) == case.end(call)
@@ -203,7 +203,7 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def for_the_batch(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:
-    """p.expand(n, -1, -1) for a parameter that stands beside each of n samples."""
+    """Write p.expand(n, -1, -1) for a parameter p that is concatenated with each of n samples."""
     leaf, shape = case.tensor(item), case.shape(item) or ()
     for whole in [case.shape(o) or () for o in others]:
         trained = leaf is not None and leaf.is_leaf and leaf.requires_grad

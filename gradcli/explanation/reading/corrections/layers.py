@@ -86,7 +86,7 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     fitted = [*fitted_input(case, a, b, c)]
     yield from fitted
     yield from reduced_elsewhere(case)
-    for proposal in _resized(case, b, c, d):  # other weights than the author's, if the input fits
+    for proposal in _resized(case, b, c, d):  # weak if the input can be fitted to the layer
         yield proposal._replace(weak=proposal.weak or bool(fitted))
     yield from resized_input(case, b, c)
 
@@ -122,8 +122,8 @@ def _exchanged_sizes(
 def _sizes_of_input(
     case: Case, layers: list[ast.Call], exact: list[ast.Call], b: int, c: int
 ) -> Iterator[tuple[ast.expr, str]]:
-    """The expressions of the number of features c that a Linear takes, each with one for b; the
-    `exact` layers, whose sizes are written as numbers, come first.
+    """The expressions for the number of inputs c of a Linear layer, each with an expression for b
+    inputs; the `exact` layers, whose sizes are written as numbers, come first.
     """
     for node in [*exact, *[n for n in layers if n not in exact]]:
         if isinstance(node.args[0], ast.Constant) or number_of(node.args[0]) == c:
@@ -144,7 +144,9 @@ def _sizes_of_input(
 def _joined_sizes(
     case: Case, layers: list[ast.Call], b: int, c: int
 ) -> Iterator[tuple[ast.expr, str]]:
-    """The sum of two sizes that a class is given, for a layer of features that were joined."""
+    """The sum of two arguments of a class as the number of inputs of a layer, for features that are
+    concatenated.
+    """
     for node in layers:
         first = node.args[0]
         own = case.number(first)
@@ -183,7 +185,7 @@ def other_product(case: Case, node: ast.expr, given: int, wanted: int) -> str:
 
 
 def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Iterator[Proposal]:
-    """Change the size where an input is created, for a layer that has accepted another one."""
+    """Change the size where an input is created, for a layer that accepts another size."""
     for call in case.calls():
         for x in call.args[:1] if case.is_module(call.func) else ():
             made = case.made(x)
@@ -419,8 +421,8 @@ def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
 
 
 def encoded(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:
-    """one_hot(c, k) for numbers of classes beside features, as the layer that takes them all has k
-    inputs more.
+    """Write one_hot(c, k) for class indices c that are concatenated with features, if the layer has
+    k more inputs.
     """
     labels = case.tensor(item)
     if labels is None or labels.dtype.kind != "int" or labels.ndim != 1:
@@ -648,8 +650,8 @@ def other_names(case: Case) -> Iterator[Proposal]:
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state. The tuple stays
-    where other lines read its parts by their numbers.
+    """Write `out, _ = lstm(x)`, as a recurrent layer returns its outputs and its last state; or
+    out[0], if other lines read items of the tuple by index.
     """
     parts = case.of_type(ast.Subscript, everywhere=True)
     read = [dotted(n.value) for n in parts if type(value_of(n.slice)) is int]
@@ -763,7 +765,7 @@ def states_together(case: Case) -> Iterator[Proposal]:
 
 
 def layers_of_state(case: Case) -> Iterator[Proposal]:
-    """Use a state of one layer."""
+    """Add the dimension of layers, of size 1, to states that lack it."""
     for call, _ in case.calls_of_modules:
         states = [s for given in call.args[1:2] for s in parts(given)]
         flat = [s for s in states if len(case.shape(s) or ()) == 2]
@@ -819,7 +821,7 @@ CELLS = ("RNNCell", "LSTMCell", "GRUCell")
 
 
 def cell_state(case: Case) -> Iterator[Proposal]:
-    """The number of features where the state is made; of the states of a layer the last one."""
+    """Change the number of features where a state is made; or pass only the last layer's state."""
     for call, _ in case.calls_of_modules if "got 3D" in case.message else ():
         for state in [p for a in call.args[1:] for p in parts(a)]:
             loop, last = case.loop(call), f"{case.of(state)}[-1]"

@@ -68,7 +68,7 @@ def column_beside_row(case: Case) -> Iterator[Proposal]:
 
 
 def single_score(case: Case, many: int) -> Iterator[Proposal]:
-    """A last layer of one output, where each sample has one number to compare with."""
+    """Give the last layer one output, if the target has one number for each sample."""
     for call in reversed(case.calls("Linear", everywhere=True)):
         out = argument(call, 1, "out_features")
         if out is not None and number_of(out) == many:

@@ -647,7 +647,7 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
 
 
 def not_called_in_sum(case: Case) -> Iterator[Proposal]:
-    """x.numel() for x.numel in sums, and for a name that a function is given."""
+    """Write x.numel() for x.numel in sums, and where a method is assigned to a name."""
     called = {c.func for c in case.calls()}
     inner = [n.elt for n in case.of_type(ast.GeneratorExp, ast.ListComp)]
     kept = case.of_type(ast.Assign, everywhere=True)

@@ -132,6 +132,6 @@ def size(text: str) -> tuple[int, ...]:
 
 
 def dims_of(call: ast.Call) -> list[ast.expr]:
-    """The dimension that a reduction goes along, where it is given one."""
+    """The dimension of a reduction, as a list; [] if the call has no argument for it."""
     named = keyword(call, "dim")
     return [named.value] if named else call.args[-1:]

@@ -64,8 +64,8 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
 
 
 def pulled_by(case: Case, node: ast.expr) -> str:
-    """The reduction `.sum()`, if the program calls `loss.sum().backward()`; "" if it has no such
-    call.
+    """The reduction `.sum()` or `.mean()`, if the program calls `loss.sum().backward()` or
+    `loss.mean().backward()`; "" if it does not.
     """
     for back in case.backwards:
         reduced = owner(back)
@@ -522,7 +522,7 @@ def tuple_indexed(case: Case) -> Iterator[Proposal]:
 
 
 def inverted_mask(case: Case) -> Iterator[Proposal]:
-    """~mask for 1 - mask; ~mask.bool() of a mask of floats; else the mask as numbers."""
+    """Write ~mask for 1 - mask, and ~mask.bool() for ~mask; or convert the mask to floats."""
     for inversion in case.of_type(ast.UnaryOp):
         if isinstance(inversion.op, ast.Invert):
             yield case.appended(inversion.operand, ".bool()")
@@ -690,7 +690,7 @@ def _quotients(case: Case) -> Iterator[Proposal]:
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
 
 
-COMPLEMENT = re.compile(r"\b1(\.0?)? *- ")  # 1 - mask, of what is left out
+COMPLEMENT = re.compile(r"\b1(\.0?)? *- ")  # 1 - mask: the elements that are left out
 
 
 def boolean_mask(case: Case) -> Iterator[Proposal]:

@@ -22,7 +22,7 @@ def optimised(case: Case) -> list[ast.expr]:
 
 
 def optimised_module(case: Case) -> Iterator[Proposal]:
-    """model.parameters()."""
+    """Write model.parameters() for a model."""
     called = [call.func for call in case.calls()]
     iterated = [n.iter for n in case.of_type(ast.comprehension)]
     iterated += [n.iter for n in case.statements if isinstance(n, ast.For)]
@@ -92,7 +92,7 @@ def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
 
 
 def one_parameter(case: Case) -> Iterator[Proposal]:
-    """[w], which requires grad where it is to be trained."""
+    """Write [w] for a tensor w, and make it require grad."""
     for given in optimised(case):
         flag = requiring(case, dotted(given)) if is_leaf(case, dotted(given)) else None
         listed = case.replacing(given, f"[{case.of(given)}]")
@@ -236,8 +236,8 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
 
 
 def step_of_loss(case: Case) -> Iterator[Proposal]:
-    """loss.backward() before opt.step(), for opt.step(loss); for a scheduler that takes a function
-    of the epoch, the power of a number.
+    """Write loss.backward() and opt.step() for opt.step(loss); pass LambdaLR a function of the
+    epoch, the power of a number, in place of the number.
     """
     for call in case.calls("LambdaLR"):
         for given in call.args[1:]:

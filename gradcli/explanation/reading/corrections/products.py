@@ -1,4 +1,4 @@
-"""Corrections of matrix products: transposition, batches of matrices and vectors, forms."""
+"""Corrections of matrix products: transposes, batches of matrices and vectors, quadratic forms."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from .text import Edit
 
 
 def matrix_product(case: Case) -> Iterator[Proposal]:
-    """A transposition, or a layer with the right number of inputs."""
+    """Transpose a factor, or change the number of inputs of a layer."""
     yield from along_features(case, "chunk", "split", "cat")
     yield from transposed_matrices(case)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
@@ -182,7 +182,7 @@ def flattened(case: Case, call: ast.Call) -> list[Edit]:
 
 
 def general_product(case: Case) -> Iterator[Proposal]:
-    """A vector for each matrix as its column; matmul, which takes vectors, matrices and batches."""
+    """Pass a vector as a column; or use matmul, which accepts vectors, matrices and batches."""
     yield from diagonal_matrix(case)
     yield from vectors_in_bmm(case)
     for call in case.calls("outer", "ger"):

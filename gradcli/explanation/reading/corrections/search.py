@@ -116,8 +116,8 @@ def undone(before: str, after: str) -> bool:
 
 
 def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
-    """A loss with broadcast operands, as an error with its warning, if any; None if the original
-    program has it too.
+    """A loss whose operands broadcast, as an error with the text of a warning; None if there is
+    none, or if the original program has one too.
     """
     known = {w.message for w in before.outcome.warnings} if before else set()
     for warning in after.outcome.warnings:
@@ -153,8 +153,8 @@ def parses(source: str) -> bool:
 
 
 def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
-    """Whether a changed program gets further: to another error; `earlier`: which may be on an
-    earlier line.
+    """Whether a changed program raises another error, after it got at least as far as before; with
+    `earlier`, it need not get as far.
     """
     old, new = before.outcome.exception, after.outcome.exception
     if old is None or new is None:
@@ -170,7 +170,7 @@ def line_of(reading: Reading) -> str:
 
 
 def progress(reading: Reading) -> int:
-    """The last line that a program reached."""
+    """How far a program got: the number of its assignments, prints and backward passes."""
     trace = reading.trace
     return len(trace.assignments) + len(trace.prints) + len(trace.backwards)
 
@@ -359,8 +359,8 @@ UNHARMED = ("Converting", "Full backward hook is firing")
 def no_new_warnings(before: Reading, after: Reading) -> bool:
     """Whether a change causes no new warning.
 
-    One about a number that is read from a tensor, or about inputs without a gradient, is ignored:
-    optimisers that evaluate a closure cause it, and an existing line may be reached only now.
+    A warning about a number that is read from a tensor, or about inputs without a gradient, is
+    ignored if the program has a closure, which an optimiser evaluates, or if the line is not new.
     """
     old, lines = {w.message for w in before.outcome.warnings}, before.source.split("\n")
     new = [w for w in after.outcome.warnings if w.message not in old]

@@ -42,7 +42,7 @@ def reduction(text: str) -> str:
 
 
 def reduced_elsewhere(case: Case, root: ast.expr) -> str:
-    """`.sum()` where the program says `loss.sum()` of what goes back; "" where it says neither."""
+    """`.sum()` or `.mean()`, if the program calls one of them on the output elsewhere; else ""."""
     names = {c: dotted(owner(c)) for c in case.methods("sum", "mean", everywhere=True)}
     plain = [c for c, name in names.items() if not (c.args or c.keywords)]
     ends = {f".{method(c)}()" for c in plain if names[c] == dotted(root) != ""}
@@ -152,7 +152,7 @@ def unread(case: Case, root: ast.expr) -> list[str]:
 
 
 def _only_made(case: Case, name: str) -> bool:
-    """Whether a name is assigned before the line that raises, items of it too, and never read."""
+    """Whether a name is assigned before the line that raises, and read only to assign its items."""
     filled = [n.value for n in case.of_type(ast.Subscript, everywhere=True) if _is_stored(n)]
     made = any(_is_stored(n) and n.lineno < case.line for n in case.names(name))
     return made and all(n in filled for n in case.reads_of(name))
