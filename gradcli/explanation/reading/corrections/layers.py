@@ -765,12 +765,16 @@ def states_together(case: Case) -> Iterator[Proposal]:
 
 
 def layers_of_state(case: Case) -> Iterator[Proposal]:
-    """Use a state of one layer."""
-    for call, _ in case.calls_of_modules:
+    """Use a state of one layer; or give the states of several layers a row for each sample."""
+    for call, module in case.calls_of_modules:
         states = [s for given in call.args[1:2] for s in parts(given)]
         flat = [s for s in states if len(case.shape(s) or ()) == 2]
         note = "One layer: its dimension comes first."
         yield from case.change(*[case.appending(s, ".unsqueeze(0)") for s in flat], note=note)
+        sizes = [c.args for s in flat for c in calls_in(case.made(s)) if len(c.args) == 2]
+        place = 0 if module.fields.get("batch_first") else 1
+        batch = _batch_of(case, (case.shape(call.args[0]) or (0, 0))[place])
+        yield from case.change(*[case.adding(layers, f", {batch}") for layers, _ in sizes])
 
 
 def padded_convolutions(case: Case) -> Iterator[Proposal]:
