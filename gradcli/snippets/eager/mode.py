@@ -38,6 +38,7 @@ class Mode:
         # operations whose last digits may differ, with their line, by bytes per element
         self.unsure: dict[int, dict[str, int]] = {}
         self.near_ties: set[int] = set()  # lines where the last digit affects a print
+        self.factored = False  # whether matrices were factored
         self.numpy_errors: dict[str, Any] = {  # np.seterr
             **dict.fromkeys(("divide", "over", "invalid"), "warn"),
             "under": "ignore",
