@@ -749,6 +749,15 @@ def test_what_rounding_leaves_is_not_sure() -> None:
     assert [f.kind for f in findings(read(program))] == ["last-digits"]
 
 
+def test_integers_of_factored_matrices_are_not_sure() -> None:
+    """PyTorch prints -4.0000, for a neighbour of -4."""
+    program = (
+        "import torch\nx = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\n"
+        "torch.logdet(x @ x.T).backward()\nprint(x.grad)"
+    )
+    assert [f.kind for f in findings(read(program))] == ["last-digits"]
+
+
 @pytest.mark.parametrize(
     "program",
     [

@@ -170,7 +170,8 @@ class Reasons:
         floats = [p for p in node.parents if p.dtype == "float"]
         if len(floats) == 1 and self._flat_around(step, index):
             return f"{name} is saturated there: near these values, too, it passes back 0"
-        if all(p.shape == step.to.shape and _at(self.a.value(p), index) == value for p in floats):
+        same = all(p.shape == step.to.shape for p in floats) and len(floats) > 1
+        if same and all(_at(self.a.value(p), index) == value for p in floats):
             return f"{name} has slope 0 where its operands are equal"
         return f"{name} passes back 0 there: its derivative at these values is 0"
 

@@ -14,6 +14,12 @@ from .single import BACKWARDS, KERNELS
 # exact in single precision only, by the kernels of single.py; integer powers are always exact
 INEXACT_IN_DOUBLE = (KERNELS.keys() | BACKWARDS.keys()) - {"pow"}
 
+# files of operators that PyTorch computes by factorisations: integers may come out as neighbours
+FACTORING = (
+    *("determinants", "inverses", "singular", "decompositions", "triangular"),
+    *("least_squares", "spectral"),
+)
+
 
 def note(node: Node, dtype: DType, *, back: bool = False) -> None:
     """Note that the program runs an operation whose last digits may differ."""
@@ -22,6 +28,7 @@ def note(node: Node, dtype: DType, *, back: bool = False) -> None:
         op = node.op
         name = op.name if op.torch else op.module.replace("_", " ")  # the name of its family
         lines.setdefault(name, MODE.place())
+        MODE.factored |= op.module in FACTORING
 
 
 def _is_exact(node: Node, dtype: DType, back: bool) -> bool:

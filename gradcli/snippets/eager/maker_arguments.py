@@ -235,7 +235,9 @@ def _check_linspace(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -
 def _check_normal(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     arguments = dict(zip(NAMED["normal"], args)) | dict(named)
     moments = [arguments.get("mean"), arguments.get("std", 1.0)]
-    if "size" not in arguments and not any(isinstance(v, Tensor) for v in moments):
+    if ("size" in arguments) == any(isinstance(v, Tensor) for v in moments):
+        raise _wrong(m, "normal", args, named)
+    if not isinstance(plain(arguments.get("size", ())), list | tuple):
         raise _wrong(m, "normal", args, named)
     if isinstance(moments[1], int | float):
         check_deviation(moments[1])

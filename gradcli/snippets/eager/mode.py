@@ -40,6 +40,7 @@ class Mode:
         # PyTorch's
         self.unsure: dict[int, dict[str, int]] = {}
         self.near_ties: set[int] = set()  # lines whose printed text depends on the last digit
+        self.factored = False  # whether matrices were factored
         self.numpy_errors: dict[str, Any] = {  # np.seterr
             **dict.fromkeys(("divide", "over", "invalid"), "warn"),
             "under": "ignore",

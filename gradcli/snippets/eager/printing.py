@@ -67,6 +67,8 @@ class Style:
             _note_ties(numbers, sizes, digits - np.floor(np.log10(sizes)))
         elif self.integral:
             texts = [f"{v:.0f}." for v in values]
+            if MODE.factored:  # a neighbour of an integer prints with four digits
+                MODE.near_ties.add(MODE.place())
         else:
             texts = [f"{v:.{digits}f}" for v in values]
             _note_ties(numbers, sizes, digits)

@@ -26,10 +26,12 @@ from .nodes import (
     dotted,
     keyword,
     method,
+    operands,
     owner,
 )
 from .pairs import compared_sets, each_with_each, similarity_of_each
 from .products import along_features_of_chunk, transposed_matrices
+from .seeds import of_each_parameter
 
 
 def broadcast(case: Case) -> Iterator[Proposal]:
@@ -211,7 +213,7 @@ def as_column(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".unsqueeze(1)", note=note)
 
 
-REDUCED = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
+REDUCED = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod", "max", "min", "amin")
 
 
 def along_one_dimension(case: Case) -> Iterator[Proposal]:
@@ -230,9 +232,20 @@ def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     if len(here) > 1 and len({case.shape(owner(c)) for c in here}) == 1:
         yield case.proposal(*[case.with_keyword(c, "keepdim", "True") for c in here])
     earlier = [c for s in case.origins for c in calls_in(s, *REDUCED)]
+    for several in _of_one_tensor(case, earlier):
+        yield case.proposal(*[case.with_keyword(c, "keepdim", "True") for c in several])
     for call in [*case.calls(*REDUCED), *earlier]:
         if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
             yield case.given(call, "keepdim", "True")
+
+
+def _of_one_tensor(case: Case, calls: list[ast.Call]) -> Iterator[list[ast.Call]]:
+    """The calls that reduce the same tensor over a dimension, if there are several."""
+    along = [c for c in dict.fromkeys(calls) if dims_of(c)]
+    for text in dict.fromkeys(case.of(operands(c)[0]) for c in along):
+        same = [c for c in along if case.of(operands(c)[0]) == text]
+        if len(same) > 1:
+            yield same
 
 
 def created_with_other_size(case: Case) -> Iterator[Proposal]:
@@ -248,6 +261,7 @@ def fitted_operands(case: Case) -> Iterator[Proposal]:
 
 
 CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
+    of_each_parameter,
     along_features_of_chunk,
     bias_of_product,
     numbers_of_classes,

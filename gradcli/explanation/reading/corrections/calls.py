@@ -149,7 +149,7 @@ def layers_of_functions(case: Case, container: ast.Call) -> Iterator[Proposal]:
     edits = [
         case.replacing(a, f"{module}{classes[name]}()")
         for a in container.args
-        if (name := dotted(a).rpartition(".")[2].replace("_", "")) in classes
+        if (name := (method(a) or dotted(a).rpartition(".")[2]).replace("_", "")) in classes
     ]
     yield from case.change(*edits, why="Sequential takes layers: this is a function.")
 
@@ -408,6 +408,7 @@ def arguments(case: Case) -> Iterator[Proposal]:
                 why = f"{value.cls.name} is the class; {name} is the module."
                 yield case.replaced(cls, name, why=why)
     yield from _with_self(case)
+    yield from called_early(case)
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
         for many in _numbers_of_results(case, only):
@@ -428,6 +429,24 @@ def arguments(case: Case) -> Iterator[Proposal]:
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
     if missing:
         yield from missing_argument(case, missing[1])
+
+
+def called_early(case: Case) -> Iterator[Proposal]:
+    """Write F.relu(x) for F.relu()(x), nn.ReLU() for F.relu() among layers, and F.relu for the
+    F.relu() that is assigned, to be called later.
+    """
+    why = "It is a function, not a layer: the call with its tensors is the only one."
+    name = case.message.partition("() missing")[0]
+    for call in [c for c in case.calls(name) if not c.args]:
+        outer = case.parents[call]
+        if isinstance(outer, ast.Call) and outer.func is call:
+            inner = [*outer.args, *outer.keywords, *call.keywords]
+            new = f"{case.of(call.func)}({', '.join(map(case.of, inner))})"
+            yield case.replaced(outer, new, why=why)
+        elif isinstance(outer, ast.Assign) and not call.keywords:
+            yield case.replaced(call, case.of(call.func), why=why)
+        elif method(outer) == "Sequential":
+            yield from layers_of_functions(case, outer)
 
 
 def given_to_super(case: Case) -> Iterator[Proposal]:
@@ -526,7 +545,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
         if sorted(p for p in places if p is not None) == list(range(len(call.args))):
             why = "transpose exchanges two dimensions; permute takes the order of all."
             yield case.renamed_to(call, "permute", why=why)
-    for call in case.calls():
+    for call in case.calls(case.match[1]) or case.calls():
         if len(call.args) >= more > 0:
             kept = call.args[:-more]
             start = case.end(kept[-1]) if kept else case.start(call.args[0])
@@ -669,11 +688,24 @@ def missing_dim(case: Case) -> Iterator[Proposal]:
 
 
 def size_as_tuple(case: Case) -> Iterator[Proposal]:
-    """Write (n,) for a size n."""
-    for call in case.calls("randint", "full"):
+    """Write (n,) for a size n, and x.shape for a tensor x."""
+    for call in case.calls("randint", "full", "normal"):
         size = argument(call, 0 if method(call) == "full" else len(call.args) - 1, "size")
-        if size is not None and not isinstance(size, ast.Tuple):
+        if len(case.shape(size) or ()):
+            yield case.appended(size, ".shape")  # type: ignore[arg-type]
+        elif size is not None and not isinstance(size, ast.Tuple):
             yield case.replaced(size, f"({case.of(size)},)", why="The size is a tuple of integers.")
+
+
+def shape_of_tensor(case: Case) -> Iterator[Proposal]:
+    """Write torch.zeros_like(x) for torch.zeros(x)."""
+    for call in case.calls(case.match[1]):
+        size = argument(call, 0, "size")
+        tensor = case.tensor(size)
+        if tensor is not None and tensor.ndim and tensor.dtype.is_floating:
+            yield case.renamed_to(call.func, f"{case.match[1]}_like")
+        elif tensor is not None and tensor.ndim == 1:
+            yield case.appended(size, ".tolist()")  # type: ignore[arg-type]
 
 
 def share_of_elements(case: Case) -> Iterator[Proposal]:

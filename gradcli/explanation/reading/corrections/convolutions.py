@@ -38,6 +38,21 @@ def strided_shortcut(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "stride", stride, why=why)
 
 
+def exchanged_channels(case: Case, expected: int, got: int) -> Iterator[Proposal]:
+    """Exchange the first two sizes of a kernel that has the input channels first; else make it for
+    as many channels as there are.
+    """
+    for call in case.calls("conv1d", "conv2d", "conv3d"):
+        kernel = argument(call, 1, "weight")
+        shape = case.shape(kernel) or ()
+        made = [c for s in case.makers(kernel)[:1] for c in calls_in(s.value)] if kernel else []
+        for out, into in [m.args[:2] for m in made if [*map(case.number, m.args)] == [*shape]]:
+            why = "A kernel has the output channels first, then the input channels."
+            if shape[:2] == (got, expected):
+                yield case.exchanged(out, into, why=why, reprints=True)
+            yield case.replaced(into, str(got), why=why, reprints=True)
+
+
 def kernel_of_plane(case: Case) -> Iterator[Proposal]:
     """Write kernel[None, None] for a kernel with one input and one output channel."""
     for call in case.calls("conv1d", "conv2d", "conv3d"):

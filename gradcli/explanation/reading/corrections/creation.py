@@ -12,6 +12,7 @@ from .nodes import (
     dotted,
     is_operation,
     method,
+    names_in,
     value_of,
     within,
 )
@@ -127,11 +128,18 @@ def sizes_of_data(case: Case) -> Iterator[Proposal]:
     yield from _created_sizes(case, parameters=False)
 
 
+def _computed_here(case: Case) -> list[ast.stmt]:
+    """The statements that the operands of the line that raises are computed by."""
+    return [s for n in case.of_type(ast.Name) for s in case.slice_of(n, case.line)]
+
+
 def _created_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
     for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
         tensor = case.tensor_of(name)
         if bool(tensor and tensor.requires_grad and tensor.is_leaf) != parameters:
             continue
+        if any(name in names_in(value_of(s)) for s in _computed_here(case)):
+            continue  # the other operand has its size too
         for built in reversed(case.assignments(name, case.line + 1)):
             for call in calls_in(built):
                 if dotted(call.func).startswith("torch."):

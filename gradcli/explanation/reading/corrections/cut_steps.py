@@ -245,17 +245,30 @@ def _smooth(case: Case, node: ast.Call) -> Uncut | None:
         return None
     x, why = case.operand(given[0]), f"{name} is flat: its derivative is 0 or does not exist."
     if name in ("argmax", "argmin"):
-        where = case.of(argument(node, len(node.args) - len(given) + 1, "dim")) or "-1"
+        dim = argument(node, len(node.args) - len(given) + 1, "dim")
         signed = x if name == "argmax" else f"(-1.0 * {x})"
-        numbers = f"torch.arange({x}.shape[{where}], dtype={x}.dtype)"
-        new = f"(torch.softmax({signed}, dim={where}) * {numbers}).sum(dim={where})"
-        return _instead(case, node, new, why, f"The mean index under softmax. {SMOOTH}")
+        return _instead(case, node, _mean_index(case, signed, given[0], dim), why, MEAN_INDEX)
     if name == "round" and is_probability(case, given[0]):
         note = "The probability itself, which has a gradient."
         return _instead(case, node, x, "round is flat: its derivative is 0.", note)
     if name == "sign":
         return _instead(case, node, f"torch.tanh({x})", why, SMOOTH)
     return _instead(case, node, f"({x} + ({x}.{name}() - {x}).detach())", why, STRAIGHT)
+
+
+MEAN_INDEX = f"The mean index under softmax. {SMOOTH}"
+
+
+def _mean_index(case: Case, signed: str, given: ast.expr, dim: ast.expr | None) -> str:
+    """The mean index under softmax; of two classes it is the probability of the second."""
+    where, x, shape = case.of(dim) or "-1", case.operand(given), case.shape(given) or ()
+    weights, place = f"torch.softmax({signed}, dim={where})", case.number(dim)
+    if place is not None and shape[place : place + 1] == (2,):
+        return f"{weights}.select({where}, 1)"
+    numbers = f"torch.arange({x}.shape[{where}], dtype={x}.dtype)"
+    if place is not None and 0 <= place < len(shape) - 1:
+        return f"({weights}.movedim({where}, -1) @ {numbers})"
+    return f"({weights} * {numbers}).sum(dim={where})"
 
 
 def _chosen_row(case: Case, node: ast.Subscript | ast.Call) -> Uncut | None:

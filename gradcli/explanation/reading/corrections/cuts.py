@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from .case import Case, Proposal
+from .case import Case, Proposal, giving
 from .cut_steps import uncut
 from .functions import classes, methods, results_of
 from .nodes import (
@@ -32,6 +32,8 @@ from .requiring import (
 )
 from .text import Edit
 
+reentrant = giving("checkpoint", "use_reentrant", "False")
+
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
@@ -45,6 +47,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
         yield from leaf_of_each_turn(case, root)
         yield from connected(case, root)
     yield from recording(case)
+    yield from reentrant(case)
     yield from flag_too_late(case, roots)
     yield from part_flagged(case)
     if not any(is_leaf(case, n) for n in asked_for(case)):

@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.eager.records import inputs_first
 from ....snippets.eager.tensor import Accumulator, Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, giving, is_computed, layers_of
+from .case import Case, Proposal, is_computed, layers_of
 from .functions import methods
 from .nodes import (
     calls_in,
@@ -30,8 +30,6 @@ SECOND = (
 )
 BUT_LAST = "Keep the graph in every backward pass but the last."
 IN_LOOP = "In a loop each backward pass keeps the graph for the next one."
-
-reentrant = giving("checkpoint", "use_reentrant", "False")
 
 
 def freed(case: Case) -> Iterator[Proposal]:
@@ -464,7 +462,9 @@ def emptied(case: Case) -> Iterator[Proposal]:
         loop = case.loop(call)
         if loop is None:
             continue
-        used = {n for s in case.slice_of(root, case.line) for n in names_in(value_of(s))}
+        turn = case.slice_of(root, case.line)
+        used = {n for s in turn for n in names_in(value_of(s))}
+        used |= {n for s in turn for f in case.around(s) for n in names_in(getattr(f, "iter", s))}
         begun = [
             s
             for name in sorted(used | set(names_in(root)))
@@ -473,6 +473,7 @@ def emptied(case: Case) -> Iterator[Proposal]:
             if any(c for c in calls_in(loop, "append", "extend") if dotted(owner(c)) == name)
         ]
         held = [s for s in begun if isinstance(s, ast.Assign) and _is_memory(case, s.targets[0])]
+        held += [s for s in begun if s not in held and _is_filled_later(case, targets(s)[0], call)]
         yield from _kept_states(case, loop, [targets(s)[0] for s in held])
         listed = " and ".join(targets(s)[0] for s in begun)
         yield from case.change(
@@ -496,6 +497,12 @@ def _is_memory(case: Case, target: ast.expr) -> bool:
     name, held = dotted(target), case.value(target)
     single = isinstance(held, list) and all(isinstance(t, Tensor) and not t.ndim for t in held)
     return name in used and not is_called_loss(name) and not single
+
+
+def _is_filled_later(case: Case, name: str, back: ast.Call) -> bool:
+    """Whether a list is only appended to after a backward pass: its items are for later turns."""
+    added = [c for c in case.calls("append", "extend", everywhere=True) if dotted(owner(c)) == name]
+    return all(c.lineno > back.lineno for c in added)
 
 
 def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Iterator[Proposal]:

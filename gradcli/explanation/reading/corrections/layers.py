@@ -8,6 +8,7 @@ from math import isqrt, prod
 from ....snippets.eager.tensor import Tensor
 from ..steps import records_behind
 from .case import Case, Proposal, layers_of, weight_of
+from .convolutions import exchanged_channels
 from .nodes import (
     argument,
     calls_in,
@@ -48,10 +49,10 @@ def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
             if shape is None and c > b and c % b == 0 == a % (c // b):
                 note = "Each sample stays a row of its own."
                 yield case.appended(x, ".flatten(1)", note=note)
-            if len(sizes) > 3 and sizes[-1] * sizes[-2] == c and b == sizes[-1]:
-                yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
+            if len(sizes) > 3 and sizes[-1] * sizes[-2] == c and b == sizes[-1]:
+                yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
             if len(sizes) > 2 and sizes[1] == c != sizes[-1]:
                 yield from _channels_as_features(case, call, len(sizes), c)
             if len(sizes) == 1 and sizes[0] != c and c == 1:
@@ -553,6 +554,7 @@ def channels(case: Case) -> Iterator[Proposal]:
         if expected == 1 and sizes[:1] == (got,) and len(sizes) == len(shape) - 1:
             note = "A batch of images of one channel: batch, channel, height, width."
             yield case.appended(x, ".unsqueeze(1)", note=note)
+    yield from exchanged_channels(case, expected, got)
     built = [c for c in case.calls(everywhere=True) if c.args]
     layers = [c for c in built if method(c).startswith("Conv")]
     for call in layers:
@@ -765,12 +767,16 @@ def states_together(case: Case) -> Iterator[Proposal]:
 
 
 def layers_of_state(case: Case) -> Iterator[Proposal]:
-    """Add the dimension of layers, of size 1, to states that lack it."""
-    for call, _ in case.calls_of_modules:
+    """Use a state of one layer; or give the states of several layers a row for each sample."""
+    for call, module in case.calls_of_modules:
         states = [s for given in call.args[1:2] for s in parts(given)]
         flat = [s for s in states if len(case.shape(s) or ()) == 2]
         note = "One layer: its dimension comes first."
         yield from case.change(*[case.appending(s, ".unsqueeze(0)") for s in flat], note=note)
+        sizes = [c.args for s in flat for c in calls_in(case.made(s)) if len(c.args) == 2]
+        place = 0 if module.fields.get("batch_first") else 1
+        batch = _batch_of(case, (case.shape(call.args[0]) or (0, 0))[place])
+        yield from case.change(*[case.adding(layers, f", {batch}") for layers, _ in sizes])
 
 
 def padded_convolutions(case: Case) -> Iterator[Proposal]:

@@ -249,14 +249,14 @@ def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
 
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
     """Write len(x) for a tensor as a size, and x.shape[0] for x.shape."""
-    for call in case.calls(case.match[1]):
+    for call in case.calls(case.match[1] or "range"):
         for given in call.args:
             shape = case.shape(given)
             if shape == ():
                 yield case.appended(given, ".item()")
             elif shape is not None:
                 yield case.replaced(given, f"len({case.of(given)})")
-            elif case.match[2] == "torch.Size":
+            elif "torch.Size" in case.message:
                 yield case.appended(given, "[0]")
 
 

@@ -139,16 +139,27 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
 
 
 def apart(case: Case) -> Iterator[Proposal]:
-    """Remove from the first group the parameters that are in a later one."""
+    """Remove from the group of a model the parameters of its parts; or from the first group those
+    of later ones.
+    """
     for groups in [elements(given) for given in optimised(case)]:
         held = [v for g in groups if isinstance(g, ast.Dict) for v in g.values[:1]]
-        for k, whole in enumerate(held):
-            if method(whole) != "parameters" or k + 1 == len(held):
+        held = [v for v in held if method(v) == "parameters"]
+        inner = [(v, [o for o in held if o is not v and _is_part(case, o, v)]) for v in held]
+        later = [(v, held[k:]) for k, v in enumerate(held, 1)]
+        for whole, others in [*inner, *later]:
+            if not others:
                 continue
-            others = [case.of(v) for v in held[k + 1 :] if method(v) == "parameters"]
-            own = [f"all(p is not q for q in {o})" for o in others]
+            own = [f"all(p is not q for q in {case.of(o)})" for o in others]
             new = f"[p for p in {case.of(whole)} if {' and '.join(own)}]"
             yield case.replaced(whole, new, note="Each parameter is in one group.")
+
+
+def _is_part(case: Case, part: ast.expr, whole: ast.expr) -> bool:
+    """Whether net.fc.parameters() is a part of net.parameters(), by their texts."""
+    return case.of(owner(part)).startswith(
+        (f"{case.of(owner(whole))}.", f"{case.of(owner(whole))}[")
+    )
 
 
 def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:

@@ -213,7 +213,11 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         if case.leads_to_leaf(statement.value):
             name = case.of(statement.targets[0])
             note = f"{name} is computed: no parameter any more, and the gradient goes on."
-            yield case.proposal(case.before(statement, f"del {name}"), note=note)
+            kept = f"{name.rpartition('.')[2]}_v"
+            read = [n for n in within(statement.value, ast.Attribute) if case.of(n) == name]
+            lines = [f"{kept} = {name}", f"del {name}"] if read else [f"del {name}"]
+            edits = [case.replacing(n, kept) for n in read]
+            yield case.proposal(case.before(statement, *lines), *edits, note=note)
     for statement in case.of_type(ast.Assign, ast.AugAssign):
         edit = case.wrapping([statement], NO_GRAD)
         if isinstance(statement, ast.AugAssign):

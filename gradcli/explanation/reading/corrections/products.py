@@ -193,7 +193,8 @@ def general_product(case: Case) -> Iterator[Proposal]:
     for call in case.calls("dot"):
         if len(call.args) == 2:
             a, b = (case.operand(x) for x in call.args)
-            yield case.replaced(call, f"({a} * {b}).sum()")
+            for end in (".sum(-1)", ".sum()"):
+                yield case.replaced(call, f"({a} * {b}){end}")
 
 
 def diagonal_matrix(case: Case) -> Iterator[Proposal]:

@@ -2,10 +2,11 @@
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal
+from .case import Case, Proposal, layers_of
 from .nodes import dotted, keyword, method, names_in, owner, target_of, value_of, within
 from .text import Edit
 
@@ -23,6 +24,8 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     source = [n for t in targets for n in names_in(t)]
     source += [n for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)]
     source = [n for n in source if n not in compared_with(case) or n in wanted]
+    if any(trains(case.values.get(n)) for n in source):  # the graph is cut elsewhere
+        source = [n for n in source if n in wanted]
     order = dict.fromkeys([*wanted, *reversed(list(dict.fromkeys(source)))])
     names = [n for n in order if is_leaf(case, n) and (n in wanted or is_given(case, n))]
     names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed tensor, its source
@@ -71,6 +74,14 @@ def part_flagged(case: Case) -> Iterator[Proposal]:
             text = case.of(whole)
             why = f"{case.of(part)} is a new tensor: the flag was set on it, not on {text}."
             yield case.replaced(part, text, why=why)
+
+
+def trains(value: object) -> bool:
+    """Whether a value is a tensor that requires grad, or a module with such a parameter."""
+    if isinstance(value, Tensor):
+        return value.requires_grad
+    layers = [layer.fields.get("_parameters", {}) for layer in layers_of(value)]
+    return any(p is not None and p.requires_grad for held in layers for p in held.values())
 
 
 def why_leaves(names: list[str]) -> str:
@@ -201,15 +212,20 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
         if not keyword(call, "freeze"):
             why = "An embedding of given vectors is frozen, unless freeze=False."
             yield case.given(call, "freeze", "False", why=why)
-    for node in case.of_type(ast.Assign, ast.Call, everywhere=True):
+    read = {n.partition(".")[0] for n in asked_for(case)}
+    nodes = case.of_type(ast.Assign, ast.Call, everywhere=True)
+    for node in sorted(nodes, key=lambda n: not read & set(names_in(_whole_loop(case, n)))):
         if isinstance(node, ast.Assign):
             flagged = target_of(node, ast.Attribute)
             if flagged and flagged.attr == "requires_grad" and value_of(node.value) is False:
-                outer = case.parents.get(node)
-                whole = isinstance(outer, ast.For) and outer.body == [node]
                 why = f"Line {node.lineno} switches the gradient of every parameter off."
-                statement = outer if whole and isinstance(outer, ast.For) else node
-                yield case.proposal(case.removing(statement), why=why)
+                yield case.proposal(case.removing(_whole_loop(case, node)), why=why)
         elif method(node) == "requires_grad_" and node.args and value_of(node.args[0]) is False:
             why = f"Line {node.lineno} switches the gradient off."
             yield case.replaced(node.args[0], "True", why=why)
+
+
+def _whole_loop(case: Case, node: Any) -> Any:
+    """The loop whose only statement a node is; else the node itself."""
+    outer = case.parents.get(node)
+    return outer if isinstance(outer, ast.For) and outer.body == [node] else node

@@ -105,6 +105,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             if named and value_of(named.value) == "none":
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
         yield from _product(case, call, root)
+        yield from of_each_parameter(case)
         end = reduced_elsewhere(case, root) or reduction(case.of(root))
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
@@ -113,6 +114,24 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             yield case.first(call, end, note=_what(case.of(root), end))
         else:
             yield case.appended(root, end, note=_what(case.of(root), end))
+
+
+def of_each_parameter(case: Case) -> Iterator[Proposal]:
+    """Sum the elements of each term of a penalty that adds up all parameters of a module."""
+    terms = []
+    for node in case.of_type(ast.GeneratorExp, ast.ListComp, ast.For, everywhere=True):
+        over = node.iter if isinstance(node, ast.For) else node.generators[0].iter
+        if method(over) not in ("parameters", "named_parameters"):
+            continue
+        if isinstance(node, ast.For):
+            terms += [s.value for s in within(node, ast.AugAssign) if isinstance(s.op, ast.Add)]
+            sums = [s.value for s in within(node, ast.Assign)]
+            terms += [s.right for s in sums if is_operation(s, ast.Add)]
+        elif dotted(getattr(case.parents[node], "func", node)) == "sum":
+            terms.append(node.elt)
+    terms = [t for t in terms if method(t) not in ("sum", "mean", "norm", "numel", "item")]
+    edits = [case.replacing(t, f"{case.operand(t)}.sum()") for t in terms]
+    yield from case.change(*edits, why="A penalty is one number: the sum over every parameter.")
 
 
 NO_SEEDS = (
