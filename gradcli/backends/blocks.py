@@ -19,7 +19,7 @@ BLOCK = 1 << 15  # elements per block of the widest tensor of a run
 
 
 class Source(NamedTuple):
-    """An input of a node: the node, and whether row k depends on its row k only."""
+    """An input of an operation, and whether row k of the output depends only on row k of it."""
 
     node: Any
     by_rows: bool

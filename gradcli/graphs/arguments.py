@@ -29,7 +29,7 @@ NUMPY = {
     "keepdims": "keepdim",
     "ddof": "correction",
 }
-SYNONYMS = {"dim": "dims", "size": "shape"}  # if the operator has the second as an attribute
+SYNONYMS = {"dim": "dims", "size": "shape"}  # for operators whose attribute has the second name
 
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
@@ -214,7 +214,7 @@ def check_in_place(name: str, inplace: object) -> None:
 
 
 def freeze(value):
-    """`value` with lists as tuples, so that it is hashable, and without graphs of numbers."""
+    """`value` with lists as tuples, so that it is hashable, and Size and Ratio as plain numbers."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, Size | Ratio):

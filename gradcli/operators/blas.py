@@ -43,8 +43,8 @@ def path(equation, arrays):
 
 
 def _terms(equation, arrays):
-    """The subscripts of operands and output, none of which is summed in one operand alone; None if
-    this is no product of two large matrices.
+    """The subscripts of the two operands and of the output; None if the einsum cannot be computed
+    as a matrix product, or if both operands are small.
     """
     left, _, out = equation.replace(" ", "").partition("->")
     a, _, b = left.partition(",")

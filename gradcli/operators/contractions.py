@@ -19,7 +19,7 @@ EXAMPLE = "as in einsum('ik,kj->ij', a, b)"
 
 
 def terms(equation, count):
-    """Split an equation: the subscripts of each operand and of the output."""
+    """The subscripts of each operand and of the output in an einsum equation."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     operands = left.split(",")
@@ -42,7 +42,9 @@ def terms(equation, count):
 
 
 def spelled_out(equation, ranks):
-    """`terms`, with subscripts in place of an ellipsis that the output lacks and sums over."""
+    """As `terms`, but if the output has no ellipsis, so that its dimensions are summed over, each
+    ellipsis is replaced by subscripts.
+    """
     operands, right = terms(equation, len(ranks))
     if "..." in right:
         return operands, right
@@ -134,7 +136,9 @@ def _workspace(out, *input_shapes, equation):
 
 
 def _order(operands, right, input_shapes):
-    """The contraction path: the operands multiplied in each step; their product is appended."""
+    """The contraction path: for each step, the positions of the operands that are multiplied; their
+    product is appended to the operands.
+    """
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     stand_ins = [np.broadcast_to(np.False_, s) for s in input_shapes]
@@ -185,8 +189,9 @@ def einsum(g, y, *operands, equation):
 
 
 def _has_narrow_ellipsis(terms, ranks):
-    """Whether an ellipsis after subscripts has fewer dimensions than another ellipsis. The gradient
-    of that operand would have the additional dimensions in its middle.
+    """Whether an ellipsis that follows subscripts stands for fewer dimensions than another ellipsis.
+    The gradient of its operand would have the additional dimensions in the middle, where
+    sum_to_size cannot remove them.
     """
     dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
     most = max((count for _, count in dotted), default=0)

@@ -107,7 +107,7 @@ def _with_bias(out, bias, n):
 
 
 def _batched(rule, n):
-    """The rule of a convolution, for unbatched inputs too."""
+    """The rule of a convolution for batched and unbatched inputs; `rule` needs batched ones."""
 
     def any_rule(g, y, input, *others, **how):
         if input.ndim == n + 2:
@@ -131,7 +131,7 @@ def _convolution(n):
 
     def rule(g, y, input, weight, bias=None, *, stride, padding, dilation, groups):
         edges = _Grouped(n, weight.shape, stride, padding, dilation, groups).edges
-        if any(a != b for a, b in edges):  # PyTorch's conv2d_input accepts only one number for both
+        if any(a != b for a, b in edges):  # conv2d_input pads both sides by the same number
             return NotImplemented
         same = isinstance(padding, str)
         how = {"stride": stride, "padding": tuple(a for a, _ in edges) if same else padding}
@@ -199,13 +199,13 @@ def _by_input(n):
 
 
 def _products(g, weight):
-    """FLOP of a transposed convolution of g: two for each element of g and of the kernel."""
+    """FLOP of a transposed convolution of g: two for each element of g and each of its kernel."""
     return 2 * shapes.numel(g) * shapes.numel(weight[1:])
 
 
 def _transposed_convolution(kernel, weight, g, size):
-    """The transposed convolution of g: kernels times its elements, added into an input of
-    `size`.
+    """The transposed convolution of g: the kernel times each element of g, added at its position in
+    an output of spatial size `size`.
     """
     n = kernel.n
     outputs, kernels = kernel.grouped(g, -n - 1), kernel.grouped(weight, 0)
