@@ -189,9 +189,9 @@ def einsum(g, y, *operands, equation):
 
 
 def _has_narrow_ellipsis(terms, ranks):
-    """Whether an ellipsis that follows subscripts stands for fewer dimensions than another ellipsis.
-    The gradient of its operand would have the additional dimensions in the middle, where
-    sum_to_size cannot remove them.
+    """Whether an ellipsis that follows subscripts stands for fewer dimensions than another one. The
+    gradient of its operand would have the additional dimensions in the middle, where sum_to_size
+    cannot remove them.
     """
     dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
     most = max((count for _, count in dotted), default=0)

@@ -9,7 +9,7 @@ from .leaves import ones
 from .pointwise import exp, log
 from .running import moved_last, pairs, reverse_cumsum
 
-LOWEST = -float_info.max  # stands for the logarithm of 0 in PyTorch's backward
+LOWEST = -float_info.max  # PyTorch's backward uses it for the logarithm of 0
 
 
 def _logcumsumexp(x, dim):

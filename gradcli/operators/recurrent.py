@@ -170,5 +170,5 @@ lstm = _sequence(
     "lstm_cell from time to time: outputs, last state, last memory.",
     remembers=True,
     saved=_weights_backwards,
-    saved_dtype="float32",  # MKLDNN has one operation for float32; float64 uses those here
+    saved_dtype="float32",  # MKLDNN computes it as one operation; float64 uses those above
 )
