@@ -80,13 +80,13 @@ def grad(
     for analysis in analyses:
         analysis.require_numbers()
         arrays = [a for a in analysis.evaluator.values.values() if a is not None]
-        result |= {name: _apart(value, arrays) for name, value in analysis.grad_values().items()}
+        result |= {name: _unshared(value, arrays) for name, value in analysis.grad_values().items()}
         warn(not_differentiated(analysis))
     warn(analyses[0].problem.notes)
     return unwrap_single(result)
 
 
-def _apart(result: Any, inputs: Iterable[Any]) -> Any:
+def _unshared(result: Any, inputs: Iterable[Any]) -> Any:
     """`result`, copied if it is read-only or may share memory with one of `inputs`."""
     if result is None:
         return None

@@ -42,7 +42,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 
 def _bisected(rows, x, *, right):
-    """searchsorted by bisection; the result depends on the order of comparisons if there are nan."""
+    """searchsorted by bisection; if there are nan, the order of comparisons affects the result."""
     x, count = np.asarray(x), rows.shape[-1]
     low, high = np.zeros(x.shape, int), np.full(x.shape, count)
     while (low < high).any():

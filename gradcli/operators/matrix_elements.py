@@ -141,7 +141,7 @@ def _quotient(sp, top, bottom):
 
 
 def _are_coprime(sp, top, bottom):
-    """Whether two polynomials are found to be coprime, because their values at some integers are."""
+    """Whether two polynomials are shown to be coprime by coprime values at some integers."""
     for values in islice(_at_random(sp, top, bottom), MOST_POINTS):
         if not all(v.is_Integer for v in values):
             return False

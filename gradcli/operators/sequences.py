@@ -1,9 +1,9 @@
 """ctc_loss: the loss of a sequence of labels, summed over all alignments with the time steps.
 
-An alignment has a class at every time: blanks may stand between labels, and labels may be repeated.
-With blanks inserted around the labels, each step stays, moves to the next position, or skips a
-blank between different labels. Probabilities are logarithms, and are propagated together with their
-tangents.
+An alignment has a class at every time step: there may be blanks between labels, and labels may be
+repeated. It is a path through the sequence of labels with blanks before, between and after them:
+from one time step to the next, it stays at a position, moves to the next one, or skips a blank
+between different labels. Logarithms of probabilities are propagated together with their tangents.
 """
 
 from itertools import groupby, product
@@ -283,9 +283,9 @@ def ctc_loss(
         )
     batch = log_probs if log_probs.ndim == 3 else log_probs.unsqueeze(dim=1)
     times, samples, _ = batch.shape
-    inputs = _whole("input_lengths", input_lengths, samples, times)
+    inputs = _checked_lengths("input_lengths", input_lengths, samples, times)
     longest = targets.shape[1] if targets.ndim == 2 else targets.shape[0]
-    counts = _whole("target_lengths", target_lengths, samples, longest)
+    counts = _checked_lengths("target_lengths", target_lengths, samples, longest)
     _check_targets(targets, samples, counts)
     losses = ctc_losses(
         batch, targets, input_lengths=inputs, target_lengths=counts, blank=blank,
@@ -298,7 +298,7 @@ def ctc_loss(
     return reduced(losses, reduction)
 
 
-def _whole(name, given, samples, most):
+def _checked_lengths(name, given, samples, most):
     """The lengths of the samples. Raises GradcliError if one is invalid."""
     if isinstance(given, Array):
         given = tuple(given.value.reshape(-1).tolist())
