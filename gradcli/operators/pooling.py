@@ -182,7 +182,7 @@ def _largest_in_symbols(sp, x, indices):
 
 
 def _ties(name, n, indices):
-    """The field `kink`: the mask of windows whose maximum is tied. For the arguments see `_maximum`."""
+    """The field `kink`: the mask of windows whose maximum is tied; arguments as of `_maximum`."""
 
     def tied(y, input, **how):
         sizes = input.shape[-n:]
@@ -300,7 +300,7 @@ def _sliding(n):
 
 
 def adaptive_sizes(name, n, s, output_size):
-    """The number of windows of an adaptive pooling in each dimension; for None, the input's size."""
+    """The number of windows of an adaptive pooling in each dimension; None is the input's size."""
     _check(name, n, s)
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
     if len(sizes) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in sizes):
