@@ -27,7 +27,7 @@ UNITS = {
     "written": "operations that are written out",
 }
 BYTES_OF_NUMBER = 32  # the most bytes of a number in JSON, including the separator
-LINE = 20  # entries that a line of a list counts as
+LINE = 20  # a line of a list counts as this many entries
 NO_MEMORY = "there is not enough memory for this request"
 TOO_DEEP = "too many operations follow one another for this request"
 

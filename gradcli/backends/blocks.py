@@ -94,7 +94,8 @@ def _computed_node(node: Any, values: Collection[Node | None]) -> Any:
 def _runs(plan: Plan) -> Iterable[Run]:
     """Yield runs in the order of their dependencies.
 
-    A new level begins where a node needs all rows of a node that a run computes.
+    Nodes are grouped in levels; a node that needs all rows of a node that a run computes is in a
+    later level than this run.
     """
     # for each node: the first level that may read its rows, and the first that may read all of it
     ready: dict[Node | None, tuple[int, int]] = {}

@@ -23,8 +23,8 @@ Kernels = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 
 PYTHON_NUMBERS = (bool, int, float)
 PYTHON_TYPES = {"float": float, "int": int, "bool": bool}
-DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
-FLOPS = 32  # of a matrix product or decomposition in the time of one elementwise operation
+DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # the `kind` of NumPy's dtypes
+FLOPS = 32  # FLOP of a matrix product or decomposition in the time of an elementwise operation
 FLOPS_PER_SECOND = 15e9  # on a slow core, in products and decompositions of large matrices
 SPEEDUP = 2  # speed of a typical core relative to a slow one
 LARGE = 1 << 18  # elements, 2 MB, from which a tensor is evaluated block by block

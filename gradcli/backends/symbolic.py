@@ -20,7 +20,7 @@ from .numeric import Evaluator
 
 MOST_ELEMENTS = 2_000  # the most elements that are written out
 MOST_NODES = 50_000  # nodes of the expressions of one tensor, counted with repetitions
-MOST_PER_ARGUMENT = 2_500  # nodes of an argument: SymPy examines each
+MOST_PER_ARGUMENT = 2_500  # nodes of the argument of a function; SymPy examines each of them
 # Exceptions of NumPy and SymPy for elements that a function does not support.
 UNWRITABLE = TypeError, AttributeError, ValueError, NotImplementedError, AssertionError
 

@@ -11,7 +11,9 @@ TITLES = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Answer(NamedTuple):
-    """The value, and the gradient of each requested node; None if the value does not depend on it."""
+    """The value, and the gradient of each requested node; None if the value does not depend on the
+    node.
+    """
 
     value: Any
     grads: dict[Node, Any]

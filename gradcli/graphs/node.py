@@ -75,7 +75,7 @@ class Node:
     expansion: "Node | None"
     serial: int
 
-    if TYPE_CHECKING:  # Python's operators are assigned below, by _arithmetic
+    if TYPE_CHECKING:  # Python's operators are assigned below, by _both
 
         def __add__(self, other: Any) -> "Node": ...
 

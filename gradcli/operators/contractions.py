@@ -105,8 +105,8 @@ def _einsum(*xs, equation):
 
 
 def _flops(out, *input_shapes, equation):
-    """FLOP of the contraction path: for each pair, one multiplication per combination of
-    subscripts, and one addition if some are summed over.
+    """FLOP of the contraction path. In each step, each combination of subscripts counts one
+    multiplication for each operand after the first, and one addition if some are summed over.
     """
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _subscript_sizes(equation, operands, input_shapes)

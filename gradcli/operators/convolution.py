@@ -90,7 +90,9 @@ def _check(name, n, input, weight, groups, channels):
 
 
 def _of_input(weight, channels, groups):
-    """A hint with the weight's shape for an input's channels; None if groups do not divide them."""
+    """A hint with the shape of a weight that fits the input's channels; None if these cannot be
+    divided into groups.
+    """
     if not is_integer(groups) or groups < 1 or channels % groups:
         return None
     fitting = shapes.text((weight[0], channels // groups, *weight[2:]))

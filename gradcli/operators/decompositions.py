@@ -53,7 +53,7 @@ def _permutation(exchanges, rows):
 
 
 def checked_pivots(s, pivots, *_, **attrs):
-    """The pivots of a matrix of shape s. Raises GradcliError if one is not a row of it."""
+    """The pivots of a matrix of shape s. Raises GradcliError if one is no row number, from 1."""
     rows, pivots = s[-2], np.asarray(pivots)
     odd = pivots[(pivots < 1) | (pivots > rows)]
     if odd.size:

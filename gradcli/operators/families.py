@@ -219,7 +219,7 @@ def reduced(s, *, dim, keepdim, **attrs):
 
 
 def reduced_nonempty(s, *, dim, keepdim, **_):
-    """As `reduced`, where an element is selected. Raises GradcliError if there is none."""
+    """As `reduced`, for reductions that select an element. Raises GradcliError for a size of 0."""
     if any(not s[d] for d in shapes.axes(dim, len(s))):
         over_all = dim is None or dim == ()
         where = f"in shape {shapes.text(s)}" if over_all else f"along dimension {dim}, of size 0"
@@ -286,8 +286,8 @@ def overwriting(view: Callable, **fields):
 
 
 def composite(**fields):
-    """Declare an operator that is defined by other operators: its body returns the same value. With
-    `rule` it has a better gradient than its body; a test compares the two.
+    """Declare an operator that is defined by other operators: its body returns the same value.
+    `rule`, if passed, computes a better gradient than that of the body; a test compares the two.
     """
 
     def declare(meaning):

@@ -199,7 +199,7 @@ def narrow(input, dim, start, length):
 
 
 def copies(input, repeats, dim=None, *, output_size=None):
-    """The number of indices created for several repetition counts; 0 for a single count."""
+    """The number of indices that repeat_interleave creates; none for a single repetition count."""
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
     return counts.sum() if counts.size > 1 else 0
 

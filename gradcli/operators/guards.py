@@ -16,6 +16,7 @@ from .leaves import zeros
 
 
 def _as_wide(odd, value):
+    """`value`, expanded to the shape that `odd` and `value` broadcast to."""
     shape = shapes.broadcast(odd.shape, value.shape)
     return value if value.shape == shape else value.expand(shape=shape)
 

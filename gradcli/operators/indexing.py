@@ -86,6 +86,7 @@ def basic(full):
 
 
 def picked_shape(s, *, index):
+    """The shape of x[index] for x of shape s."""
     full = full_index(index, len(s))
     out, sizes = [], iter(s)
     for item in basic(full):
@@ -127,6 +128,7 @@ def _shape_by_arrays(sizes, index):
 
 
 def _pick(x, index):
+    """x[index] for an index of slices and arrays. Raises GradcliError if an array does not fit."""
     axis = 0
     for item in index:
         is_mask = not isinstance(item, slice) and item.dtype == bool

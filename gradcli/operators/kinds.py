@@ -55,6 +55,7 @@ def _bisected(rows, x, *, right):
 
 
 def _counted(rows, x, *, right):
+    """searchsorted by comparing each number with all elements of its row, and counting."""
     rows = rows if rows.ndim == 1 else rows.unsqueeze(dim=-2)
     x = x.unsqueeze(dim=-1)
     return (x < rows if right else x <= rows).logical_not().sum(dim=-1)

@@ -47,8 +47,8 @@ def _logcumsumexp_backward(g, x, y, *, dim):
 
 
 def _double_backward_y(h, g, x, y, *, dim):
-    """The gradient with respect to y, from the rounded first derivative, so that cancellation is as
-    in PyTorch.
+    """The gradient of logcumsumexp_backward with respect to y, from the rounded first derivative,
+    so that cancellation is as in PyTorch.
     """
 
     def up_to_here(*inputs):
@@ -126,6 +126,7 @@ def logcumsumexp_backward(g, x, y, *, dim):
 
 
 def _sum_of_shares(g, x, y, dim):
+    """sum_{k>=i} g[k] exp(x[i] - y[k]), from the matrix of all exp(x[i] - y[k])."""
     rows, both = pairs(x, dim)
     onward = ones(size=both[-2:]).triu() > 0
     far = rows.unsqueeze(dim=-1) - moved_last(y, dim).unsqueeze(dim=-2)

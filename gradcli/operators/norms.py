@@ -66,7 +66,7 @@ def _kinks(y, x, *, dim, keepdim, ord):
 
 
 def _norm_shape(s, *, dim, keepdim, ord):
-    """As `reduced`. Raises GradcliError for no elements if ord is infinite or below 0."""
+    """As `reduced`. Raises GradcliError for a size of 0 if ord is infinite or below 0."""
     shape = reduced if 0 <= ord < math.inf else reduced_nonempty
     return shape(s, dim=dim, keepdim=keepdim)
 

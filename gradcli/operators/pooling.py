@@ -311,7 +311,7 @@ def adaptive_sizes(name, n, s, output_size):
 
 
 def adaptive_indices(size, count):
-    """The indices of elements in each of `count` windows; shorter windows repeat their last index."""
+    """The indices of elements in each of `count` windows; shorter ones repeat their last index."""
     start = np.arange(count) * size // max(count, 1)
     end = -(-(np.arange(count) + 1) * size // max(count, 1))
     width = np.arange(np.max(end - start, initial=1))

@@ -153,6 +153,7 @@ def without_each(x, dim):
 
 
 def _shared(g, y, x, dim):
+    """The gradient of an extreme along dim, divided equally among tied elements."""
     hit = x.eq(y)
     return g * hit / hit.sum(dim=dim, keepdim=True)
 
@@ -190,7 +191,7 @@ def amin(g, y, x, dim):
     return _shared(g, y, x, dim)
 
 
-def _place_of(name, symbol, extreme):
+def _arg_reduction(name, symbol, extreme):
     return operator(
         shape=reduced_nonempty,
         value=lambda x, *, dim, keepdim: np.asarray(getattr(np, name)(x, dim, keepdims=keepdim)),
@@ -206,13 +207,13 @@ def _place_of(name, symbol, extreme):
     )
 
 
-@_place_of("argmax", "Max", amax)
+@_arg_reduction("argmax", "Max", amax)
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """The index of the largest element along dim; no gradient."""
     return None
 
 
-@_place_of("argmin", "Min", amin)
+@_arg_reduction("argmin", "Min", amin)
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """The index of the smallest element along dim; no gradient."""
     return None

@@ -208,6 +208,7 @@ def _step(size, count, factor, align_corners=False):
 
 
 def _centres(size, count, factor, align_corners):
+    """The coordinates of output elements, as indices of the input."""
     step = _step(size, count, factor, align_corners)
     at = np.arange(count)
     return step * at if align_corners else step * (at + 0.5) - 0.5

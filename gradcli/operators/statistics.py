@@ -43,7 +43,7 @@ def _variance(x, axis, keepdims, *, correction):
 
 
 def _canonical(*, dim, correction, unbiased=None, **attrs):
-    """The attributes, with `unbiased` converted to a correction; it may be passed in place of dim."""
+    """The attributes, with `unbiased`, or a bool in place of dim, converted to `correction`."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -332,6 +332,7 @@ def _ranks(rows, q):
 
 
 def _ranks_of_known(rows, q):
+    """The ranks of quantiles among the elements that are not nan, which are sorted first."""
     last = (~isnan(rows)).sum(dim=-1, keepdim=True) - 1
     return where(last < 0, 0.0, q * last)
 

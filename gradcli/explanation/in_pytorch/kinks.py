@@ -22,8 +22,9 @@ def kinks_hit(a: Analysis) -> list[tuple[Node, Any]]:
 
 
 def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
-    """Yield the operations with kinks through which a gradient flows, including those of lower
-    derivatives and of indices, each with a node that computes the mask of elements at the kink.
+    """Yield the operations with kinks through which a gradient flows, each with a node that
+    computes the mask of elements at the kink. Operations of derivatives of lower order and of the
+    computation of indices are included.
     """
     order = walk([*(p.out for p in problem.orders), *problem.indices], on_the_way)
     active = conducting(order, {x.node for x in problem.wrt})

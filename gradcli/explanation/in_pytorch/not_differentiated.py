@@ -20,20 +20,20 @@ def not_differentiated(a: Analysis) -> list[tuple[str, str]]:
     does not differentiate again; for a JAX program, also on derivatives that differ from JAX's.
     """
     names = (name for x in a.problem.wrt for name in a.double_backward_errors(x))
-    return [*_fixed(a), *_not_again(names), *_not_in_jax(a)]
+    return [*_without_derivative(a), *_not_twice(names), *_not_in_jax(a)]
 
 
 def hessian_not_differentiated(p: Problem) -> list[tuple[str, str]]:
     """Notes on gradients that PyTorch does not differentiate, for a Hessian."""
-    return _not_again(name for x in p.wrt for name in double_backward_errors(p.out, x.node))
+    return _not_twice(name for x in p.wrt for name in double_backward_errors(p.out, x.node))
 
 
-def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
+def _not_twice(names: Iterable[str]) -> list[tuple[str, str]]:
     text = "PyTorch does not differentiate the gradient of {}: it raises an error."
     return [(NOT_IN_PYTORCH, text.format(name)) for name in dict.fromkeys(names)]
 
 
-def _fixed(a: Analysis) -> list[tuple[str, str]]:
+def _without_derivative(a: Analysis) -> list[tuple[str, str]]:
     """Notes on inputs with respect to which PyTorch has no derivative."""
     result = []
     for step in a.gradients.steps:
