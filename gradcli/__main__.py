@@ -15,8 +15,7 @@ def main() -> None:
     """Run the command line and exit.
 
     Ctrl-C ends the process at once, even in a destructor or during an import, where Python would
-    ignore or print KeyboardInterrupt. The handler is therefore set before other modules are
-    imported.
+    ignore or print KeyboardInterrupt. The handler is therefore set before other imports.
     """
     if getsignal(SIGINT) is default_int_handler:
         signal(SIGINT, _interrupted)

@@ -89,8 +89,7 @@ def _place(span: Span, typed: str) -> list[int]:
     """`span` as [start, end] in the text as typed.
 
     The text of the span may differ from `typed` in whitespace, so a position is determined by the
-    number of other characters before it. If the texts differ in these, the span is returned
-    unchanged.
+    number of other characters before it. If these differ, the span is returned unchanged.
     """
     places = [k for k, c in enumerate(typed) if not (c.isspace() or c == BYTE_ORDER_MARK)]
     if "".join(typed[k] for k in places) != "".join(span.text.split()):

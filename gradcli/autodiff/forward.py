@@ -70,8 +70,8 @@ def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> 
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The tangents of the nodes from `tangents` to `out`, in topological order, without
-    constants.
+    """The tangents of the nodes from `tangents` to `out`, in topological order. Nodes without a
+    tangent are left out.
     """
     result = dict(tangents)
     for node in walk([out]):

@@ -1,7 +1,6 @@
 """Numeric values of a graph, with NumPy.
 
-No operator is special here: each has a NumPy function, or an expansion into operators that have
-one.
+No operator is special here: each has a NumPy function, or is expanded into operators that have one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

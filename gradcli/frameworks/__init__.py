@@ -11,8 +11,8 @@ TITLES = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Answer(NamedTuple):
-    """The value, and the gradient of each requested node; None if the value does not depend on the
-    node.
+    """The value, and the gradient of each requested node; a gradient is None if the value does not
+    depend on the node.
     """
 
     value: Any
@@ -34,8 +34,8 @@ def answer(
     """Value and gradients of `out`, computed by a framework.
 
     For higher derivatives, `out` is first replaced by its gradient for the first seed in `earlier`,
-    then by the gradient of this for the second, and so on; `wrt` must then have one node. Raises
-    NotSupported.
+    then by the gradient of this gradient for the second seed, and so on; `wrt` must then have one
+    node. Raises NotSupported.
     """
     in_framework = import_module(f".in_{framework}", __name__)
     return in_framework.answer(out, values, seed, wrt, earlier)

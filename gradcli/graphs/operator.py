@@ -448,8 +448,8 @@ class Operator:
         return self.inputs[position] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """An equal node of PyTorch's operators; None if PyTorch has this one, or if none is
-        known.
+        """An equal node made of PyTorch's operators; None if PyTorch has this operator, or if no
+        equal node is known.
         """
         if self.torch is not None or self.spelling:
             return None
@@ -520,8 +520,8 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
 
 
 def _bits(x: Any) -> int | None:
-    """The width in bits of an integer operand; None if it is computed by an operation that is not a
-    conversion.
+    """The width in bits of an integer operand; None for the result of an operation that is not a
+    conversion of dtypes.
     """
     while isinstance(x, Node) and x.op.family == "movement":
         x = x.parents[0]

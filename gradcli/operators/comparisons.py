@@ -178,8 +178,7 @@ def _bound_hit(y, x, low, high):
 
 def _without_derivative(x, low=None, high=None):
     """The inputs for which PyTorch's backward raises an error: it combines a mask of x and one
-    bound in place with a mask of the other bound, which fails if the first is smaller than the
-    output.
+    bound in place with a mask of the other bound, and fails if the first mask is too small.
     """
     if low is None or high is None:
         return ()

@@ -92,8 +92,8 @@ def _unnormalize(at, size, align_corners):
 
 
 def _has_kink(at, size, mode, padding_mode, align_corners):
-    """Where the weights have a kink or jump: at elements, or for mode "nearest" halfway between
-    two.
+    """The mask of coordinates at which the weights have a kink or jump: those of elements, or for
+    mode "nearest" those halfway between two elements.
     """
     at, scale = _unnormalize(at, size, align_corners)
     if mode == "bicubic" or not scale:  # smooth, or constant

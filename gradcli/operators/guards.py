@@ -1,7 +1,7 @@
 """Operators for the points where PyTorch's order of operations gives inf, nan or an error.
 
-Elsewhere they are the identity in one argument, so formulas omit them; `odd` is the mask of these
-points.
+At other points they return one of their arguments, so formulas omit them. `odd` is the mask of the
+points of the first kind.
 """
 
 from math import nan

@@ -158,8 +158,8 @@ def _getitem(x, *, index):
 
 
 def index_text(index, size=str, array=str) -> str:
-    """An index in Python's syntax, without brackets; `size` formats its integers, `array` its
-    Arrays.
+    """An index in Python's syntax, without brackets. `size` formats its integers and the ends of
+    slices, `array` its Arrays.
     """
     return ", ".join(_item_text(item, size, array) for item in index)
 

@@ -224,7 +224,7 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
 
 
 def _indices(name, n, counts, indices, attributes, examples):
-    """Declare the operator `name`_indices: the indices that `name` returns with
+    """Declare the operator `name`_indices, which computes the indices that `name` returns with
     return_indices=True.
     """
 

@@ -1,4 +1,4 @@
-"""Elements written into zeros, the transpose of indexing, and equal expressions in PyTorch's
+"""Elements written into zeros: the transpose of indexing, and how it is expressed in PyTorch's
 operators.
 """
 

@@ -299,9 +299,7 @@ def _unit_line(size, count, factor, **how):
 
 
 def _unit_image(size, count, factor, **how):
-    """As `_unit_line`, for modes that need images. The first dimension of the image is not
-    resampled.
-    """
+    """As `_unit_line`, for modes that need images; the first dimension of an image is unchanged."""
     to = {"size": (size, count)} if factor is None else {"scale_factor": (1.0, factor)}
     image = eye(n=size).unsqueeze(dim=0).unsqueeze(dim=0)
     return interpolate(image, **to, **how)[0, 0]

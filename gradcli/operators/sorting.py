@@ -108,8 +108,8 @@ def _indices_along(indices_of):
 
 
 def _symbolic_indices_along(symbolic_indices_of):
-    """The field `symbolic` of the indices, by `symbolic_indices_of` for each row; an error if it is
-    None.
+    """The field `symbolic` of the indices: `symbolic_indices_of` for each row, or an error if this
+    is None.
     """
 
     def write(sp, x, *, dim, keepdim=True, **attrs):

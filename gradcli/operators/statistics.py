@@ -326,7 +326,7 @@ def _at_ranks(rows, ranks, interpolation):
 
 
 def _ranks(rows, q):
-    """The ranks of quantiles. In a row with nan, all are the last rank, because nan is sorted last."""
+    """The ranks of quantiles; for a row with nan, the last rank, because nan is sorted last."""
     last = size(rows, dim=(-1,)) - 1
     return otherwise(isnan(rows).sum(dim=-1, keepdim=True) > 0, q * last, last)
 
