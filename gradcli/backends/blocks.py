@@ -142,12 +142,12 @@ def _most_bytes(
     runs: Sequence[Run], last_uses: Sequence[Collection[Node]], needed: Collection[Node | None]
 ) -> int:
     """The maximal memory of values that exist at the same time, in bytes."""
-    held = most = 0
+    in_use = most = 0
     for run, finished in zip(runs, last_uses, strict=True):
         stored = [n for n in run.nodes if len(run.nodes) == 1 or n in needed]
-        held += sum(map(array_bytes, stored))
-        most = max(most, held + max(map(workspace, stored), default=0))
-        held -= sum(map(array_bytes, finished))
+        in_use += sum(map(array_bytes, stored))
+        most = max(most, in_use + max(map(workspace, stored), default=0))
+        in_use -= sum(map(array_bytes, finished))
     return most
 
 
@@ -185,11 +185,11 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
                 values[node] = _with_rows(values.get(node), rows, block[node], run.length)
 
 
-def _with_rows(whole: Any, rows: slice, block: Any, count: int) -> Any:
-    """`whole` with a block of rows set; allocated if it is None."""
-    if whole is None:
-        whole = np.empty((count, *block.shape[1:]), block.dtype)
-    elif whole.dtype != block.dtype:
-        whole = whole.astype(np.result_type(whole, block))
-    whole[rows] = block
-    return whole
+def _with_rows(array: Any, rows: slice, block: Any, count: int) -> Any:
+    """`array` with a block of rows set; allocated if it is None."""
+    if array is None:
+        array = np.empty((count, *block.shape[1:]), block.dtype)
+    elif array.dtype != block.dtype:
+        array = array.astype(np.result_type(array, block))
+    array[rows] = block
+    return array

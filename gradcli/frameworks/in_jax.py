@@ -184,9 +184,9 @@ def _called(node: Node, function: Callable) -> Callable:
     known = inspect.signature(function).parameters
     named = {}
     for key, value in node.attrs.items():
-        there = RENAMED.get(key, key) if RENAMED.get(key) in known else key
-        if there in known:
-            named[there] = value.value if isinstance(value, Array) else value
+        keyword = RENAMED.get(key, key) if RENAMED.get(key) in known else key
+        if keyword in known:
+            named[keyword] = value.value if isinstance(value, Array) else value
     return (
         (lambda *xs: function(list(xs), **named))
         if node.op.variadic

@@ -112,11 +112,11 @@ def _flops(out, *input_shapes, equation):
     sizes = _subscript_sizes(equation, operands, input_shapes)
     total, left = 0, list(operands)
     for group in _order(operands, right, input_shapes):
-        met = [left.pop(k) for k in sorted(group, reverse=True)]
-        subscripts = set("".join(met))
+        multiplied = [left.pop(k) for k in sorted(group, reverse=True)]
+        subscripts = set("".join(multiplied))
         remaining = subscripts & set("".join([*left, right]))
         total += shapes.numel([sizes[k] for k in subscripts]) * (
-            len(met) - 1 + (remaining != subscripts)
+            len(multiplied) - 1 + (remaining != subscripts)
         )
         left.append("".join(remaining))
     return total
@@ -128,8 +128,8 @@ def _workspace(out, *input_shapes, equation):
     sizes = _subscript_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
     for group in _order(operands, right, input_shapes)[:-1]:
-        met = [left.pop(k) for k in sorted(group, reverse=True)]
-        remaining = set("".join(met)) & set("".join([*left, right]))
+        multiplied = [left.pop(k) for k in sorted(group, reverse=True)]
+        remaining = set("".join(multiplied)) & set("".join([*left, right]))
         built.append(shapes.numel([sizes[k] for k in remaining]))
         left.append("".join(remaining))
     return sum(sorted(built)[-2:])
@@ -242,8 +242,8 @@ def _onto_diagonal(out, term, result, sizes):
         seen.add(subscript)
         renamed += subscript
     equation = ",".join([result, *(t for t, _ in links)]) + "->" + renamed
-    laid = einsum(equation, out, *(o for _, o in links))
-    return unless(_off_diagonal(term, laid.ndim, sizes), laid, instead=0.0)
+    expanded = einsum(equation, out, *(o for _, o in links))
+    return unless(_off_diagonal(term, expanded.ndim, sizes), expanded, instead=0.0)
 
 
 def _off_diagonal(term, rank, sizes):
@@ -356,12 +356,12 @@ def tensordot(a, b, *, dims=2):
         elif a.shape[m] != b.shape[n]:
             message = f"tensordot() cannot sum over sizes {a.shape[m]} and {b.shape[n]} together"
             raise shapes.Conflict(message, a.shape[m], b.shape[n])
-    kept_a = tuple(d for d in range(a.ndim) if d not in over_a)
-    kept_b = tuple(d for d in range(b.ndim) if d not in over_b)
-    sizes_a, sizes_b = tuple(a.shape[d] for d in kept_a), tuple(b.shape[d] for d in kept_b)
+    free_a = tuple(d for d in range(a.ndim) if d not in over_a)
+    free_b = tuple(d for d in range(b.ndim) if d not in over_b)
+    sizes_a, sizes_b = tuple(a.shape[d] for d in free_a), tuple(b.shape[d] for d in free_b)
     size = shapes.numel([a.shape[d] for d in over_a])
-    left = a.permute(dims=(*kept_a, *over_a)).reshape(shape=(shapes.numel(sizes_a), size))
-    right = b.permute(dims=(*over_b, *kept_b)).reshape(shape=(size, shapes.numel(sizes_b)))
+    left = a.permute(dims=(*free_a, *over_a)).reshape(shape=(shapes.numel(sizes_a), size))
+    right = b.permute(dims=(*over_b, *free_b)).reshape(shape=(size, shapes.numel(sizes_b)))
     return (left @ right).reshape(shape=(*sizes_a, *sizes_b))
 
 

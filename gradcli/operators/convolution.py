@@ -115,10 +115,10 @@ def _batched(rule, n):
         if input.ndim == n + 2:
             return rule(g, y, input, *others, **how)
         batches = g.unsqueeze(dim=0), y, input.unsqueeze(dim=0)
-        answer = rule(*batches, *others, **how)
-        if answer is NotImplemented:
-            return answer
-        to_input, *rest = answer
+        results = rule(*batches, *others, **how)
+        if results is NotImplemented:
+            return results
+        to_input, *rest = results
         return to_input.squeeze(dim=0), *rest
 
     return any_rule
@@ -262,8 +262,8 @@ def _transposed_rule(n):
         if to_input.shape != input.shape:  # output_padding added elements that no window covers
             to_input = to_input[(..., *map(slice, input.shape[-n:]))]
             kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
-            laid = zip(input.shape[-n:], kernel.stride, kernel.spread)
-            g = zeros_around(g, kernel.edges)[(..., *(slice(m * s + k) for m, s, k in laid))]
+            covered = zip(input.shape[-n:], kernel.stride, kernel.spread)
+            g = zeros_around(g, kernel.edges)[(..., *(slice(m * s + k) for m, s, k in covered))]
             how["padding"] = 0
         how["weight_size"] = weight.shape
         return to_input, OPS[f"conv{n}d_weight"](input=g, grad_output=input, **how), to_bias

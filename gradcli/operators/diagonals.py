@@ -109,8 +109,11 @@ def _diagonal(x, *, offset, dim1, dim2):
 def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
     first, second = _plane(x.shape, dim1, dim2)
     rest, along = iter(i[:-1]), i[-1]
-    own = {first: lower.plus(along, max(-offset, 0)), second: lower.plus(along, max(offset, 0))}
-    return lower(x, [own[d] if d in own else next(rest) for d in range(x.ndim)])
+    index_of = {
+        first: lower.plus(along, max(-offset, 0)),
+        second: lower.plus(along, max(offset, 0)),
+    }
+    return lower(x, [index_of[d] if d in index_of else next(rest) for d in range(x.ndim)])
 
 
 @movement(

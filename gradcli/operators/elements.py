@@ -323,9 +323,9 @@ def gathered(sp, by_number, x, index, dim):
     for where in np.ndindex(index.shape):
 
         def element(k, where=where):
-            there = list(where)
-            there[dim] = k
-            return x[tuple(there)]
+            position = list(where)
+            position[dim] = k
+            return x[tuple(position)]
 
         out[where] = at_index(sp, index[where], x.shape[dim], element)
     return out
@@ -338,13 +338,13 @@ def scattered(sp, by_number, v, index, shape, dim):
     out = np.full(shape, sp.S.Zero, dtype=object)
     for where in np.ndindex(index.shape):
         for k in range(shape[dim]):
-            there = list(where)
-            there[dim] = k
+            position = list(where)
+            position[dim] = k
 
             def element(index, k=k, where=where):
                 return v[where] if index == k else sp.S.Zero
 
-            out[tuple(there)] += at_index(sp, index[where], shape[dim], element)
+            out[tuple(position)] += at_index(sp, index[where], shape[dim], element)
     return out
 
 

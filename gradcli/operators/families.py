@@ -279,8 +279,8 @@ def overwriting(view: Callable, **fields):
             view(out, **where)[...] = src
             return out
 
-        own = {"shape": shape, "value": value, "dtype": "first", "method": True}
-        return operator(**own, flops=no_flops, **fields)(rule)
+        common = {"shape": shape, "value": value, "dtype": "first", "method": True}
+        return operator(**common, flops=no_flops, **fields)(rule)
 
     return declare
 

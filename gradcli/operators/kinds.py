@@ -141,13 +141,13 @@ def bincount(input, weights=None, minlength=0):
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The integers or truth values that occur, in order; of floats it has no derivative."""
     require(dim is None, "unique() compares elements here, no slices: leave dim out")
-    given = _integers(input)
-    if given.dtype.kind == "f":
+    array = _integers(input)
+    if array.dtype.kind == "f":
         message = "unique() of floats has no derivative in PyTorch: it is not implemented"
         raise GradcliError("unsupported", message)
-    values, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
+    values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
     parts = [numbers(values)]
-    parts += [numbers(inverse.reshape(given.shape))] if return_inverse else []
+    parts += [numbers(inverse.reshape(array.shape))] if return_inverse else []
     parts += [numbers(counts)] if return_counts else []
     return parts[0] if len(parts) == 1 else Outputs(parts)
 

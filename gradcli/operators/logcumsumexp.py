@@ -128,7 +128,7 @@ def logcumsumexp_backward(g, x, y, *, dim):
 def _sum_of_shares(g, x, y, dim):
     """sum_{k>=i} g[k] exp(x[i] - y[k]), from the matrix of all exp(x[i] - y[k])."""
     rows, both = pairs(x, dim)
-    onward = ones(size=both[-2:]).triu() > 0
-    far = rows.unsqueeze(dim=-1) - moved_last(y, dim).unsqueeze(dim=-2)
-    shares = where(onward, exp(where(onward, far, 0)), 0)
-    return moved_last((shares * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+    is_later = ones(size=both[-2:]).triu() > 0
+    exponents = rows.unsqueeze(dim=-1) - moved_last(y, dim).unsqueeze(dim=-2)
+    weights = where(is_later, exp(where(is_later, exponents, 0)), 0)
+    return moved_last((weights * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)

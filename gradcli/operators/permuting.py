@@ -173,10 +173,10 @@ def _rolls(s, shifts, dims):
         raise GradcliError(
             "arguments", f"roll() has {len(shifts)} shifts for {len(over)} dimensions"
         )
-    far = [0] * max(len(s), 1)
+    totals = [0] * max(len(s), 1)
     for shift, dim in zip(shifts, over, strict=True):
-        far[shapes.axis(dim, len(s))] += shift
-    return far
+        totals[shapes.axis(dim, len(s))] += shift
+    return totals
 
 
 def _rolled_shape(s, *, shifts, dims):

@@ -217,8 +217,8 @@ def _centres(size, count, factor, align_corners):
 def nearest(size, count, factor, exact):
     """The nearest element; without `exact`, with the rounding of PyTorch's mode "nearest"."""
     at = np.arange(count) + (0.5 if exact else 0.0)
-    there = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
-    indices = np.minimum(there, size - 1)[:, None]
+    rounded = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
+    indices = np.minimum(rounded, size - 1)[:, None]
     return _Weights(indices, np.ones(indices.shape), size)
 
 
