@@ -1,8 +1,8 @@
-"""`gradcli` and `python -m gradcli`: a process that gives one answer."""
+"""The entry point of `gradcli` and `python -m gradcli`."""
 
 import os
 import sys
-from _signal import SIGINT, default_int_handler, getsignal, signal  # built in: nothing is read
+from _signal import SIGINT, default_int_handler, getsignal, signal  # built in: no file is read
 
 INTERRUPTED = 130  # exit status of a process that SIGINT ended, as in a shell
 
@@ -12,9 +12,10 @@ def _interrupted(*_: object) -> None:
 
 
 def main() -> None:
-    """Run the command line and exit. Ctrl-C ends the process at once, also where Python would
-    swallow or print KeyboardInterrupt: in a destructor, or during an import, so that the first
-    imports of files come after the handler.
+    """Run the command line and exit.
+
+    Ctrl-C ends the process at once, even in a destructor or during an import, where Python would
+    ignore or print KeyboardInterrupt. The handler is therefore set before other imports.
     """
     if getsignal(SIGINT) is default_int_handler:
         signal(SIGINT, _interrupted)

@@ -44,7 +44,7 @@ def explain(
 def explanation_of(
     keywords: Mapping[str, Any], full: bool = False, say: Callable[[str], str] = in_python
 ) -> Explanation:
-    """The explanation for the keywords of `explain`; `full` and `say` as in Explanation.
+    """The explanation for the keywords of `explain`; `full` and `say` are those of Explanation.
 
     Raises GradcliError, whose message names options of the command line.
     """
@@ -80,13 +80,13 @@ def grad(
     for analysis in analyses:
         analysis.require_numbers()
         arrays = [a for a in analysis.evaluator.values.values() if a is not None]
-        result |= {name: _apart(value, arrays) for name, value in analysis.grad_values().items()}
+        result |= {name: _unshared(value, arrays) for name, value in analysis.grad_values().items()}
         warn(not_differentiated(analysis))
     warn(analyses[0].problem.notes)
     return unwrap_single(result)
 
 
-def _apart(result: Any, inputs: Iterable[Any]) -> Any:
+def _unshared(result: Any, inputs: Iterable[Any]) -> Any:
     """`result`, copied if it is read-only or may share memory with one of `inputs`."""
     if result is None:
         return None
@@ -170,8 +170,8 @@ def check(
     """The checks of the gradient of `expr`, a list of dicts: name, ok, max_error, place, remark.
 
     Each formula in `claim`, or the only one as a text `W = g.T @ x`, adds a check with one more
-    key, `claim`, which has the result as in the JSON under `claims`. Formulas are tested on
-    matrices with the properties in `assume`. Raises GradcliError.
+    key: `claim`, the entry for this formula under `claims` in JSON. Formulas are tested on matrices
+    with the properties in `assume`. Raises GradcliError.
     """
     from .explanation.data import Data
 
@@ -335,7 +335,7 @@ def batch(
 ) -> Iterator[dict[str, Any]]:
     """Yield an answer for each request, a dict or JSON text, as `gradcli batch` does.
 
-    Each request is answered before the next one is taken. The answer to an invalid request has
+    Each request is answered before the next one is read. The answer to an invalid request has
     `"ok": False` and the error. Raises GradcliError if `requests` cannot be iterated over.
     """
     from .batches import batch as answers

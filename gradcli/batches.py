@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
 OTHER_WORDS = {"seed": "grad", "cotangent": "grad", "program": "expr", "inputs": "values"}
-ALONE = {"read": "a program", "why": "an error message"}  # fields that are a whole request
+ALONE = {"read": "a program", "why": "an error message"}  # fields of requests with no other field
 FIELDS = {name: field.schema for name, field in REQUEST.items() if field.json is not None}
 LARGE = re.compile(r"\d[eE]\+?\d{3}|\d{309}")  # a number that may overflow a double
-NEED_NO_LABELS = frozenset({"formula", "claims"})
+NEED_NO_INTEGER_VALUES = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset(
     {"grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements"}
 )
@@ -68,7 +68,7 @@ def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any
 
 
 def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
-    """An error as JSON; its span is in characters of the text of the field that it concerns."""
+    """An error as JSON; its span counts the characters of the field that contains the error."""
     option_spelling.respell_error(error, option_spelling.JSON)
     message: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint:
@@ -88,15 +88,15 @@ def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
 def _place(span: Span, typed: str) -> list[int]:
     """`span` as [start, end] in the text as typed.
 
-    The text of the span may differ from `typed` in whitespace, so positions are found by counting
-    other characters. If the texts differ otherwise, the span is returned unchanged.
+    The text of the span may differ from `typed` in whitespace, so a position is determined by the
+    number of other characters before it. If these differ, the span is returned unchanged.
     """
     places = [k for k, c in enumerate(typed) if not (c.isspace() or c == BYTE_ORDER_MARK)]
     if "".join(typed[k] for k in places) != "".join(span.text.split()):
         return [span.start, span.end]
     leading = len("".join(span.text[: span.start].split()))
     trailing = len("".join(span.text[: span.end].split()))
-    if leading == trailing:  # only blanks
+    if leading == trailing:  # the span contains only whitespace
         end = places[leading - 1] + 1 if leading else 0
         return [end, end]
     return [places[leading], places[trailing - 1] + 1]
@@ -132,7 +132,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 
 def _check_alone(name: str, fields: dict[str, Any]) -> None:
-    """Raise GradcliError unless this field is a string, and the only field."""
+    """Raise GradcliError unless this field is a string, and the only one except `id`."""
     example = f'as in {{"{name}": {REQUEST[name].example}}}'
     if not isinstance(fields[name], str):
         raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)
@@ -175,7 +175,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         return explained(fields["why"])
     wanted = _wanted(fields.get("want"))
     limits = limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes()
-    suppose = NEED_NO_LABELS.issuperset(wanted)
+    suppose = NEED_NO_INTEGER_VALUES.issuperset(wanted)
     request = of_values(fields, limits, option_spelling.JSON)
     scalar = "hessian" in wanted
     analysis = request.analysis(scalar=True) if scalar else request.one(suppose)

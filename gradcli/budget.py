@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from .process import uncollected
 
 EVERY = 16  # ticks between two readings of the clock
-PRESENTING = 0.4  # of the seconds of a budget: reserved for layout, without searches
+PRESENTING = 0.4  # seconds at the end of a budget that are reserved for layout, without searches
 WRITING = 1e-4  # seconds to write one operation
 
 
@@ -66,10 +66,10 @@ class Deadline:
 class Budget:
     """The CPU seconds of one request, counted from `renew`.
 
-    Searches have all but the last few tenths of a second, and less if many operations must be
-    written, which has no deadline; other computations use up the same seconds. `spent`: whether a
-    search was interrupted; `computed`: seconds in which large values were computed outside of
-    searches; `operations`: cached node counts of outputs.
+    Searches end PRESENTING seconds before the budget does, and earlier if many operations must be
+    written, because writing has no deadline. Other computations use up the same seconds. `spent`:
+    whether a search was interrupted; `computed`: seconds in which large values were computed
+    outside of searches; `operations`: cached node counts of outputs.
     """
 
     __slots__ = (
@@ -91,7 +91,7 @@ class Budget:
         self.renew()
 
     def renew(self) -> None:
-        """Restart the clock for another request, perhaps in another thread. `spent` is kept,
+        """Restart the clock for another request, perhaps in another thread. `spent` is not reset,
         because results of interrupted searches may be cached.
         """
         now, self.computed = thread_time(), 0.0
@@ -101,8 +101,8 @@ class Budget:
             self.reserve(0)
 
     def reserve(self, operations: int) -> None:
-        """End searches earlier, so that this number of operations can be written, and layout half
-        as much earlier.
+        """Let searches end earlier, by the time that writing this number of operations takes, and
+        layout earlier by up to half of it.
         """
         self._reserved = max(self._reserved, WRITING * operations)
         self._presenting.move(self._end - max(self._reserved / 2 - PRESENTING, 0))
@@ -117,14 +117,14 @@ class Budget:
         return self._until(self._searches, compute, otherwise)
 
     def present(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """The same with the later deadline for presentation: sections, layout, and formulas that
-        are not searched for.
+        """As `search`, with the later deadline for presentation: sections, layout, and formulas
+        that are not searched for.
         """
         return self._until(self._presenting, compute, otherwise)
 
     def compute(self, values: Callable[[], None], refuse: Callable[[], NoReturn]) -> None:
-        """Compute `values`, which have no fallback; call `refuse` if they take too long. Within a
-        search they are part of it.
+        """Call `values`, which has no fallback, and `refuse` if it takes too long. Within a search,
+        the deadline of the search applies instead.
         """
         if _deadline.get() is not None:
             return values()

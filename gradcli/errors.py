@@ -102,8 +102,8 @@ def result_or_error(
 ) -> T | Exception:
     """The result of `make`, or the exception that it raised, if it is one of `errors`.
 
-    For attempts of gradcli, such as a formula that the user may have meant; errors of what users
-    request must be raised.
+    Use it for what gradcli tries on its own, such as a formula that the user may have meant. Errors
+    in what users request must be raised.
     """
     try:
         return make()

@@ -17,8 +17,9 @@ class Explanation:
     """An explained gradient.
 
     Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy arrays.
-    It is displayed in a terminal when printed, and in a notebook, on one screen or in `full`;
-    `to(format)` returns a text. `say` replaces options in messages by the caller's spelling.
+    Printed, or as the value of a notebook's cell, it shows the answer on one screen, or with `full`
+    all sections in the notebook; `to(format)` returns a text. `say` is a function that replaces
+    options in messages by the caller's spelling.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ ANSWERS = (
     "notes", "claims", "cost",
 )  # fmt: skip
 
-ASSUMPTIONS = {  # the assumptions, each with the addition for the help
+ASSUMPTIONS = {  # the words of --assume, each with a remark that the help adds
     **dict.fromkeys(("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"), ""),
     **{"invertible": "", "lower": "", "upper": " (triangular)", "positive": "", "nonneg": ""},
     **{"simplex": "", "onehot": " (rows)", "unit": ""},
@@ -23,10 +23,10 @@ ASSUMPTIONS = {  # the assumptions, each with the addition for the help
 class Field(NamedTuple):
     """A field of a request.
 
-    `meaning` describes it in JSON and Python, `help` in the shell, where its `options` take texts
+    `meaning` describes it in JSON and Python, `help` in the shell, where its `options` accept texts
     of the form `metavar`. `json` is its JSON Schema, None if JSON has no such field. An error about
     a wrong type shows the `example`, and has the `code` in Python. `within`: the least and the
-    greatest value, or None.
+    greatest value, each None if there is no bound.
     """
 
     meaning: str = ""

@@ -15,7 +15,7 @@ from .request import Request, of_values
 Shapes = Mapping[str, Sequence[int] | str] | None
 Values = Mapping[str, Any] | None
 Names = Collection[str] | str | None
-PYTHON_ALONE = ("grads", "allow_files")  # keywords that only Python has, by question
+PYTHON_ALONE = ("grads", "allow_files")  # keywords of the Python interface that are no options
 P = ParamSpec("P")
 T = TypeVar("T")
 Assumptions = Mapping[str, str | Collection[str]] | str | None

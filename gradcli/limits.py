@@ -8,14 +8,14 @@ DEFAULTS = {
     "name": 10_000,  # characters of a name
     "nesting": 100,  # brackets within brackets, calls within calls
     "operations": 32_000,  # nodes of the graph
-    "explained": 8_100,  # of these, in a program that is explained
-    "written": 4_500,  # of these, in a program that is written as code, or moved
+    "explained": 8_100,  # nodes of the graph of a program that is explained
+    "written": 4_500,  # nodes of the graph of a program that is written as code, or has tangents
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of an integer that is written out or computed from literals
-    "seconds": 2,  # of CPU time, in the last of which nothing more is searched for
+    "seconds": 2,  # of CPU time; searches end a little earlier
     "memory": 450_000_000,  # bytes of the arrays that are needed at the same time
-    "numbers": 2_000_000,  # that are written out as JSON
-    "entries": 10_000,  # of a table or a tensor that --full writes out
+    "numbers": 2_000_000,  # numbers that are written out as JSON
+    "entries": 10_000,  # entries of a table or a tensor that --full writes out
 }
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
@@ -26,8 +26,8 @@ UNITS = {
     "explained": "operations that are explained",
     "written": "operations that are written out",
 }
-BYTES_OF_NUMBER = 32  # at most, in JSON, with what separates it from the next
-LINE = 20  # entries that a line of a list counts as
+BYTES_OF_NUMBER = 32  # the most bytes of a number in JSON, including the separator
+LINE = 20  # a line of a list counts as this many entries
 NO_MEMORY = "there is not enough memory for this request"
 TOO_DEEP = "too many operations follow one another for this request"
 
@@ -41,7 +41,7 @@ class Limits:
     """The limits of a request; `Limits({"elements": 10**8})` raises one of them.
 
     With `shapes_alone` no array is created, and a tensor may have any size. `files`: whether values
-    may be read from files. `budget`: the time of the searches.
+    may be read from files. `budget`: the time that searches may take.
     """
 
     __slots__ = ("budget", "files", "shapes_alone", "sizes")
@@ -64,7 +64,7 @@ class Limits:
         return hash(tuple(self.sizes.items()))
 
     def without(self, kind: str) -> "Limits":
-        """These limits without that of `kind`."""
+        """These limits without the one of this `kind`."""
         return self._with(self.sizes | {kind: 10**30}, self.shapes_alone, self.budget)
 
     def for_shapes(self) -> "Limits":
@@ -80,7 +80,7 @@ class Limits:
 
     @property
     def bytes_of_text(self) -> int:
-        """The bytes of a text to read, more than the longest allowed text has in UTF-8."""
+        """How many bytes of a text are read: more than the longest allowed text has in UTF-8."""
         return 4 * self.sizes["length"] + 4  # UTF-8 has at most 4 bytes per character
 
     @property

@@ -82,11 +82,11 @@ def _read(line: str, cell: str | None) -> Namespace:
 
 
 def _words(line: str, cell: str | None) -> list[str]:
-    """The words of a line, split as by a shell, but not within brackets. The word `explain` before
-    an expression is dropped.
+    """The words of a line, split as in a shell, but not within brackets. The word `explain` before
+    an expression is removed.
     """
     try:
-        words = [*_whole(shlex.split(line))]
+        words = [*_with_closed_brackets(shlex.split(line))]
     except ValueError as error:
         raise GradcliError("option", f"the line cannot be read: {error}") from None
     first = words[0] if words else ""
@@ -100,7 +100,7 @@ def _words(line: str, cell: str | None) -> list[str]:
     return words[first == "explain" and named :]
 
 
-def _whole(words: Iterable[str]) -> Iterator[str]:
+def _with_closed_brackets(words: Iterable[str]) -> Iterator[str]:
     """Words, joined until their brackets are closed: `a=[1, 2]`."""
     word = ""
     for part in words:

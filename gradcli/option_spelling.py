@@ -1,8 +1,8 @@
 """The spelling of the fields of a request in each interface.
 
-They are options of a shell, fields of JSON, keywords of Python, labels of the playground, or
-options of a notebook's magic. Messages are written with options, and respelled for other
-interfaces.
+A field is an option in a shell, a field in JSON, a keyword in Python, a label in the playground, or
+an option of a notebook's magic. Messages in the source have options of the shell; `respell`
+replaces these for other interfaces: `-s x=2x3` becomes `shapes={"x": (2, 3)}`.
 """
 
 import re
@@ -21,12 +21,12 @@ NAMES = {option: name for name, f in FIELDS.items() if f.meaning for option in f
 class Spelling(NamedTuple):
     """The spelling of options in one interface, as format strings.
 
-    `name`: an option without value; `field`: one with a value; `entry`: the value for one input;
-    `shape`, and `alone` for a shape of one dimension, "" if both are as in a shell. `known`: the
-    fields of the interface; `phrases`: patterns and replacements of whole phrases, applied first;
-    `mapping`: its word for a mapping; `code`: the code of errors about any field, or None if each
-    field has its own; `labels`: its words for fields, if they are not the names; `entries`: the
-    values for all inputs.
+    `name`: an option without its value; `field`: an option with its value; `entry`: the value for
+    one input; `entries`: the values for all inputs; `shape` and `alone`: a shape of several
+    dimensions and of one, "" if they are as in a shell. `known`: the fields of the interface;
+    `phrases`: patterns and replacements of whole phrases, applied first; `mapping`: the word for a
+    mapping; `code`: the code of errors about any field, or None if each field has its own;
+    `labels`: the words for fields that are not called by their names.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Spelling(NamedTuple):
 
 
 SHAPES = r"a shape is written x=2x3, x=\(2,3\) or x=\(\); several: x=2x3,a=3x4"
-NEAR = (r"\? \(gradcli ops \w+ lists what is near\);", "? Else")  # where no commands are typed
-NO_LIMITS = (  # no option raises a limit here
+NEAR = (r"\? \(gradcli ops \w+ lists what is near\);", "? Else")  # for interfaces without commands
+NO_LIMITS = (  # for interfaces in which no option raises a limit
     (r" \(--limit (seconds|entries)=N( shows more)?\)", ""),
     (r"; (or )?--limit seconds=N( gives more time)?", ""),
     (r"and no --limit raises that", "which no limit raises"),
@@ -170,7 +170,7 @@ def field_of(origin: str) -> str:
 
 
 def _shape(value: str, spelling: Spelling) -> str:
-    """`[2, 3]` for 2x3."""
+    """A shape such as 2x3 in a spelling: `[2, 3]` in JSON."""
     sizes = value.split("x")
     template = spelling.shape if len(sizes) > 1 else spelling.alone
     known = template and all(map(str.isdigit, sizes))

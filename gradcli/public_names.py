@@ -1,7 +1,7 @@
 """The public names of PyTorch's modules, tensors and optimisers.
 
-`public_names.txt`, written by `scripts/docs --measure`, has them by path. Functions and methods of
-tensors are listed separately, below `path, functions:`.
+`public_names.txt`, written by `scripts/docs --measure`, lists them below the path of their module
+or class. Functions and methods of tensors are listed separately, below `path, functions:`.
 """
 
 import os
@@ -20,7 +20,7 @@ OTHER_IN_TORCH = (
 
 @cache
 def _listed() -> dict[str, frozenset[str]]:
-    """The names in the file, by the path above them, which ends in a colon there."""
+    """The names in the file, by the line above them, without its colon."""
     names: dict[str, frozenset[str]] = {}
     path, listed = "", list[str]()
     with open(FILE, encoding="utf-8") as file:

@@ -28,8 +28,9 @@ NEVER_NONE = ("expr", "order")
 
 
 class Request(NamedTuple):
-    """The fields of a request, parsed. `seeds` are the seed of the output and those of further
-    orders; `stdin` opens standard input, for values that are read from it.
+    """The fields of a request, parsed. `seeds` are the seed of the output, and for a derivative of
+    higher order those of the further gradients; `stdin` is a function that opens standard input,
+    for values that are read from it.
     """
 
     expr: str
@@ -56,8 +57,8 @@ class Request(NamedTuple):
     def analysis(self, suppose: bool = False, scalar: bool = False) -> Analysis:
         """The analysis of the gradient. Raises GradcliError.
 
-        `suppose`: integer inputs without a value get placeholder values; `scalar`: shapes are
-        inferred such that the output has one element, if possible.
+        `suppose`: whether integer inputs without a value get placeholder values; `scalar`: whether
+        shapes are inferred such that the output has one element, if possible.
         """
         self._check()
         posing: Callable[..., Problem] = pose
@@ -168,7 +169,7 @@ def of_values(fields: Mapping[str, Any], limits: Limits, spelling: Spelling) -> 
 
 
 def listed(texts: Sequence[str]) -> list[str]:
-    """The names in texts with commas, without repetitions."""
+    """The names in comma-separated texts, without repetitions."""
     return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
 
 

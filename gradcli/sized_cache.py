@@ -35,7 +35,7 @@ def sized_cache(room: int, size: Callable[..., int]) -> Callable[[F], F]:
 
 
 class _Recent:
-    """The most recent entries of a total size of at most `room`, for several threads."""
+    """The most recent entries, of a total size of at most `room`. Threads may share an instance."""
 
     def __init__(self, room: int):
         self.room, self.used, self.lock = room, 0, allocate_lock()

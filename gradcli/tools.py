@@ -1,6 +1,6 @@
-"""The tools that an assistant may call, by name; each returns a text.
+"""The tools that AI assistants may call, by name; each returns a text.
 
-The fields of a call are those of a request (`fields`), and TOOL_FIELDS.
+The arguments of a call are fields of a request, which FIELDS in `fields` defines, and TOOL_FIELDS.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from .fields import FIELDS, QUESTIONS
 from .limits import Limits
 from .request import of_values
 
-SHORT, LONG = 4_000, 40_000  # most bytes of an answer: by default, and with requested sections
+SHORT, LONG = 4_000, 40_000  # most bytes of an answer by default, and of requested sections
 CUT = '\n... the rest is left out: "show" names the sections that are needed\n'
 TOOL_FIELDS: dict[str, dict[str, Any]] = {
     "show": {

@@ -111,7 +111,7 @@ REASONS = [
     ("x.max()", [1.0, 5.0], "max selects another element"),
     ("maximum(x, tensor([1.0, 9.0])).sum()", [2.0, 3.0], "maximum selects the other operand there"),
     ("mse_loss(x, tensor([1.0, 9.0]))", [1.0, 3.0], "mse_loss has slope 0 where its operands"),
-    ("prod(x)", [0.0, 2.0], "prod sends 0 there: its derivative at these values is 0"),
+    ("prod(x)", [0.0, 2.0], "prod passes back 0 there: its derivative at these values is 0"),
     ("softmax(x, 0)[1]", [900.0, 0.0], "softmax is saturated there"),
     ("hinge_embedding_loss(x, tensor([1, -1]))", [0.5, 3.0], "hinge_embedding_loss's margin is"),
     ("linalg.eigh(x)[1][0, 0]", [[1.0]], "linalg_eigh passes back 0"),

@@ -1,9 +1,9 @@
 """Forward mode, by two reverse passes.
 
-The VJP is linear in its seed, and the VJP of this linear map is the JVP. Elementwise operations on
-the seed are diagonal matrices and equal their transposes, so they are reused: a rule that replaces
-an infinite derivative by 0 does so for tangents too. If a rule compares its seed with 0, as that of
-xlogy does, the JVP still contains the seed, which is then replaced by 1.
+The VJP is linear in its seed, and the VJP of this linear map is the JVP. An elementwise operation
+on the seed is a diagonal matrix and equals its transpose, so the JVP reuses it: a rule that
+replaces an infinite derivative by 0 does so for tangents too. If a rule compares its seed with 0,
+as that of xlogy does, the JVP still contains the seed, which is then replaced by 1.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,8 +16,8 @@ from .reverse import from_several
 
 
 def jvp(out: Node, tangents: Mapping[Node, Node], ends: Collection[Node] = ()) -> Node | None:
-    """The derivative of `out` along the tangents of its inputs; None if it depends on none of them.
-    Each tangent has the shape of its input. Nodes in `ends` are treated as constants.
+    """The derivative of `out` along the tangents of its inputs; None if `out` depends on none of
+    these inputs. Each tangent has the shape of its input. Nodes in `ends` are treated as constants.
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
     grads = from_several({out: seed}, list(tangents), ends=ends).of
@@ -70,8 +70,8 @@ def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> 
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The tangents of the nodes from `tangents` to `out`, in topological order, without
-    constants.
+    """The tangents of the nodes from `tangents` to `out`, in topological order. Nodes without a
+    tangent are left out.
     """
     result = dict(tangents)
     for node in walk([out]):

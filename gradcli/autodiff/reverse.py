@@ -24,7 +24,7 @@ class Contribution(NamedTuple):
     slot: int  # the position among the node's inputs
     to: Node
     local: Node  # the result of the rule
-    sent: Node  # the same, in the shape of the input
+    sent: Node  # `local`, expanded or summed to the shape of the input
 
 
 class Step(NamedTuple):
@@ -60,7 +60,7 @@ def _nodes(result: Gradients) -> int:
     return len(walk([node for node in result.of.values() if node is not None]))
 
 
-# Programs are often requested again with other values.
+# Cached, because the same program is often requested again with other values.
 cached_backward = sized_cache(100_000, lambda result, *_: _nodes(result))(backward)
 
 
@@ -76,9 +76,9 @@ def from_several(
 
     Operations are visited in PyTorch's order, the latest first, and contributions to a node are
     added in that order. `created` are nodes in the order in which a program created them. The
-    inputs of nodes in `ends` are not visited. With `zeros`, as for second derivatives, gradients of
-    operators with the field `zero_second_derivative` depend on the inputs or the output with a
-    derivative of 0, as in PyTorch, and persistent zeros (StaysZero) are added.
+    inputs of nodes in `ends` are not visited. `zeros` is set for second derivatives: as in PyTorch,
+    the gradient of an operator with the field `zero_second_derivative` then has a derivative of 0,
+    not None, and persistent zeros (StaysZero) are added to other contributions.
     """
     targets = set(wrt)
     active = conducting(walk([*created, *seeds], _inputs_before(targets | {*ends})), targets)
@@ -101,7 +101,7 @@ def from_several(
 
 
 def _inputs_before(ends: Collection[Node]) -> Callable[[Node], Any]:
-    """The function of the inputs of a node; those of `ends` are left out."""
+    """A function that returns the inputs of a node; () for a node in `ends`."""
     boundary = {n for n in ends if n.inputs}
     return (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
 
@@ -132,7 +132,7 @@ def _upstream_gradient(
 
 
 def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
-    """The nodes through which a gradient flows to `wrt`, in order; `wrt` count as leaves."""
+    """The nodes through which a gradient flows to `wrt`, and those of `wrt`, as in `order`."""
     active: dict[Node, None] = {}
     for node in order:
         if node in wrt or (conducts(node) and not active.keys().isdisjoint(node.inputs)):

@@ -19,7 +19,7 @@ BLOCK = 1 << 15  # elements per block of the widest tensor of a run
 
 
 class Source(NamedTuple):
-    """An input of a node: the node, and whether row k depends on its row k only."""
+    """An input of an operation, and whether row k of the output depends only on row k of it."""
 
     node: Any
     by_rows: bool
@@ -94,7 +94,8 @@ def _computed_node(node: Any, values: Collection[Node | None]) -> Any:
 def _runs(plan: Plan) -> Iterable[Run]:
     """Yield runs in the order of their dependencies.
 
-    A new level begins where a node needs all rows of a node that a run computes.
+    Nodes are grouped in levels; a node that needs all rows of a node that a run computes is in a
+    later level than this run.
     """
     # for each node: the first level that may read its rows, and the first that may read all of it
     ready: dict[Node | None, tuple[int, int]] = {}
@@ -141,12 +142,12 @@ def _most_bytes(
     runs: Sequence[Run], last_uses: Sequence[Collection[Node]], needed: Collection[Node | None]
 ) -> int:
     """The maximal memory of values that exist at the same time, in bytes."""
-    held = most = 0
+    in_use = most = 0
     for run, finished in zip(runs, last_uses, strict=True):
         stored = [n for n in run.nodes if len(run.nodes) == 1 or n in needed]
-        held += sum(map(array_bytes, stored))
-        most = max(most, held + max(map(workspace, stored), default=0))
-        held -= sum(map(array_bytes, finished))
+        in_use += sum(map(array_bytes, stored))
+        most = max(most, in_use + max(map(workspace, stored), default=0))
+        in_use -= sum(map(array_bytes, finished))
     return most
 
 
@@ -184,11 +185,11 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
                 values[node] = _with_rows(values.get(node), rows, block[node], run.length)
 
 
-def _with_rows(whole: Any, rows: slice, block: Any, count: int) -> Any:
-    """`whole` with a block of rows set; allocated if it is None."""
-    if whole is None:
-        whole = np.empty((count, *block.shape[1:]), block.dtype)
-    elif whole.dtype != block.dtype:
-        whole = whole.astype(np.result_type(whole, block))
-    whole[rows] = block
-    return whole
+def _with_rows(array: Any, rows: slice, block: Any, count: int) -> Any:
+    """`array` with a block of rows set; allocated if it is None."""
+    if array is None:
+        array = np.empty((count, *block.shape[1:]), block.dtype)
+    elif array.dtype != block.dtype:
+        array = array.astype(np.result_type(array, block))
+    array[rows] = block
+    return array

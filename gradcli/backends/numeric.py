@@ -1,6 +1,6 @@
 """Numeric values of a graph, with NumPy.
 
-No operator is special here: each has a NumPy function, or an expansion into operators that do.
+No operator is special here: each has a NumPy function, or is expanded into operators that have one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,11 +22,11 @@ Kernels = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 
 PYTHON_NUMBERS = (bool, int, float)
 PYTHON_TYPES = {"float": float, "int": int, "bool": bool}
-DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
-FLOPS = 32  # of a matrix product or decomposition in the time of one elementwise operation
+DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # the `kind` of NumPy's dtypes
+FLOPS = 32  # FLOP of a matrix product or decomposition in the time of an elementwise operation
 FLOPS_PER_SECOND = 15e9  # on a slow core, in products and decompositions of large matrices
 SPEEDUP = 2  # speed of a typical core relative to a slow one
-LARGE = 1 << 18  # elements of a tensor that is evaluated block by block: 2 MB
+LARGE = 1 << 18  # elements, 2 MB, from which a tensor is evaluated block by block
 
 
 def sources(node: Node) -> Sequence[Node | None]:
@@ -74,7 +74,7 @@ def _with_dtypes(node: Node, positions: Sequence[int], /, *arrays: Any, **attrs:
         arrays = tuple(as_dtype(a, dtype) if k in positions else a for k, a in enumerate(arrays))
     value = node.op.value(*arrays, **attrs)
     if node.dtype == "int" and all(type(a) in PYTHON_NUMBERS for a in arrays):
-        return value  # of sizes, which are Python numbers
+        return value  # computed from sizes, which are Python numbers
     return as_dtype(value, PYTHON_TYPES[node.dtype])
 
 
@@ -168,7 +168,7 @@ class Evaluator:
         return Reevaluation(self, root, by)
 
     def value(self, node: Node, arrays: Sequence[Any]) -> Any:
-        """The value of a node from those of its sources."""
+        """The value of a node, from the arrays of its sources."""
         try:
             value = _function(node)(*arrays, **node.attrs)
         except (GradcliError, *MISUSES) as error:
@@ -236,7 +236,7 @@ def _refusal(node: Node, error: Exception) -> GradcliError:
 
 
 def span_of_user(node: Node, order: Sequence[Node]) -> Span | None:
-    """The span of the first node with one that depends on a node."""
+    """The span of the first node in `order` that depends on `node` and has a span."""
     dependent = downstream(order, [node], sources)
     return next((n.span for n in order if n in dependent and n.span), None)
 

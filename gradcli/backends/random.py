@@ -1,7 +1,8 @@
 """PyTorch's CPU random numbers from a seed, without PyTorch.
 
-Knows how torch.manual_seed, torch.rand and torch.randn make float64 numbers from MT19937, whose
-stream NumPy shares. Knows nothing of other dtypes, other distributions or the GPU's generator.
+This module knows how torch.rand and torch.randn compute float64 numbers after torch.manual_seed,
+from MT19937, a generator that NumPy has too. It does not know other dtypes, other distributions or
+the GPU's generator.
 """
 
 import math
@@ -12,7 +13,7 @@ from ..errors import GradcliError
 from ..graphs.shapes import numel
 from ..lazy import np
 
-BLOCK = 16  # torch.randn works in blocks of this size, from one block on
+BLOCK = 16  # torch.randn computes blocks of this size, unless it draws fewer numbers
 PART = 4096 * BLOCK  # elements that are converted at once
 
 
@@ -26,7 +27,7 @@ class Stream:
         self._spare: float | None = None  # the second number of a pair, for the next call
 
     def uniforms(self, count: int) -> Any:
-        """`count` multiples of 2**-53 in [0, 1), each from two words: uniform numbers."""
+        """`count` uniform numbers in [0, 1): multiples of 2**-53, each from two 32-bit words."""
         result = np.empty(count)
         for k in range(0, count, PART):
             part = result[k : k + PART]
@@ -36,7 +37,9 @@ class Stream:
         return result
 
     def pairs(self, count: int) -> list[float]:
-        """Fewer than 16 normal numbers: two from two uniforms; an unused one is saved."""
+        """Fewer than 16 normal numbers, each pair from two uniform numbers. If the second of a pair
+        is not needed, it is saved for the next call.
+        """
         result = [] if self._spare is None or not count else [self._spare]
         if result:
             self._spare = None
@@ -88,9 +91,9 @@ class Generator(Stream):
 
 
 def transform(uniforms: Any) -> Any:
-    """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8. The logarithm is
-    `math`'s: NumPy's may differ in the last bit. The exponential of an imaginary number is the C
-    library's cosine and sine.
+    """The Box-Muller transform on blocks of 16, shape (16 k,); it pairs element j of a block with
+    element j + 8. math.log is used because np.log may differ in the last bit; np.exp of an
+    imaginary number uses cosine and sine of the C library.
     """
     u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1)
     logarithms = np.fromiter(map(math.log, (1 - u).tolist()), float, u.size)

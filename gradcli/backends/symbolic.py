@@ -1,8 +1,8 @@
 """Values of a graph as arrays of SymPy expressions, for elements that are written out.
 
-It knows no single operators: each is computed by its field `symbolic`, by its expansion, or by its
-NumPy function if that works on SymPy elements. Nodes that do not depend on symbols are computed
-with numbers, and converted when they are combined with symbols.
+No operator is special here: each is computed by its field `symbolic`, by its expansion, or by its
+NumPy function if this function works on SymPy elements. Nodes that do not depend on symbols are
+computed with numbers, and converted when they are combined with symbols.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +18,9 @@ from ..operators.elements import cases, is_condition, number, reduce_over, truth
 from .elements import as_sympy_number, tidy
 from .numeric import Evaluator
 
-MOST_ELEMENTS = 2_000  # written out at most
+MOST_ELEMENTS = 2_000  # the most elements that are written out
 MOST_NODES = 50_000  # nodes of the expressions of one tensor, counted with repetitions
-MOST_PER_ARGUMENT = 2_500  # nodes of an argument: SymPy examines each
+MOST_PER_ARGUMENT = 2_500  # nodes of the argument of a function; SymPy examines each of them
 # Exceptions of NumPy and SymPy for elements that a function does not support.
 UNWRITABLE = TypeError, AttributeError, ValueError, NotImplementedError, AssertionError
 
@@ -149,7 +149,7 @@ class Symbolic:
         return out.reshape(node.shape)
 
     def _operand(self, node: Node, slot: int) -> Any:
-        """The elements of an input as SymPy numbers; known integer inputs are unchanged."""
+        """The elements of an input as SymPy numbers; integer inputs with values are unchanged."""
         i, op = node.inputs[slot], node.op
         if i is None:
             return None
@@ -184,7 +184,7 @@ class Symbolic:
             if length > MOST_NODES:
                 raise self._too_long(f"the elements of {node.op.name}()")
         if node.op.family == "movement" and any(map(is_condition, flat)):
-            flat[:] = [truth(sp, x) for x in flat]  # zeros of a triangle become false
+            flat[:] = [truth(sp, x) for x in flat]  # in tril of a mask, zeros become false
         return out
 
     def _node_count(self, x: Any) -> int:
@@ -234,7 +234,9 @@ def _numerically(op, elements: list, node: Node) -> Any:
 
 
 def _by_value(op, operands: list, node: Node) -> Any:
-    """The value of NumPy's function for arrays of elements; terms of sums are collected first."""
+    """The operator's NumPy function applied to arrays of SymPy elements. A function that adds and
+    multiplies, such as matmul, receives them as `_Sum` objects, which is faster.
+    """
     if op.family not in ("elementwise", "movement", "reduction"):
         sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
         try:
@@ -297,13 +299,11 @@ def _as_element(x: Any) -> Any:
 
 
 def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int], Any]:
-    """A function that returns row k of a Jacobian, flattened, from the gradient, which is linear in
-    `seed`, whose `elements` are symbols.
-
-    A row is the derivative of the gradient with respect to one element of the seed.
+    """A function that returns row k of a Jacobian, flattened: the derivative of the gradient `grad`
+    with respect to element k of `seed`. `grad` is linear in `seed`, whose elements are symbols.
     """
     seeds, gradient = map(np.ravel, elements(seed, grad))
-    has = [e.free_symbols for e in gradient]  # most seeds occur in few elements
+    has = [e.free_symbols for e in gradient]  # most symbols of the seed occur in few elements
 
     def row(k: int) -> Any:
         tick(EVERY)

@@ -11,7 +11,9 @@ TITLES = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Answer(NamedTuple):
-    """The value, and the gradient of each requested node; None if the output lacks it."""
+    """The value, and the gradient of each requested node; a gradient is None if the value does not
+    depend on the node.
+    """
 
     value: Any
     grads: dict[Node, Any]
@@ -31,8 +33,9 @@ def answer(
 ) -> Answer:
     """Value and gradients of `out`, computed by a framework.
 
-    With `earlier` seeds, which require that `wrt` has one node, `out` is first replaced by its
-    gradient for each seed in turn. Raises NotSupported.
+    For higher derivatives, `out` is first replaced by its gradient for the first seed in `earlier`,
+    then by the gradient of this gradient for the second seed, and so on; `wrt` must then have one
+    node. Raises NotSupported.
     """
     in_framework = import_module(f".in_{framework}", __name__)
     return in_framework.answer(out, values, seed, wrt, earlier)

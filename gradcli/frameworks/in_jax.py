@@ -1,7 +1,7 @@
 """A graph as a JAX program: each operation is a JAX function of the same name, or is expanded.
 
-Functions of the same name may differ in meaning; one is used only if its value equals NumPy's value
-of the operator.
+A JAX function with the name of an operator may have another meaning, so it is used only if its
+value equals the value that NumPy computes for the operator.
 """
 
 import inspect
@@ -48,7 +48,7 @@ def _function(out: Node, values: Mapping[Node, Any], wrt: list[Node]) -> Callabl
 
 
 def _differentiated(function: Callable, seed: Callable) -> Callable:
-    """The gradient of a function of one array, whose seed is a function of the same array."""
+    """The gradient of a function of one array; its seed is computed by `seed` from this array."""
     return lambda given: jax.vjp(function, given)[1](seed(given))[0]
 
 
@@ -78,7 +78,7 @@ class _Program:
         for function in _candidates(node, inputs):
             try:
                 value = function(*inputs)
-            except Exception:  # of another function with this name
+            except Exception:  # the function has the same name but another meaning
                 continue
             if _same(value, expected):
                 values[node] = value
@@ -89,10 +89,10 @@ class _Program:
         meaning = node.op.expanded(node)
         self._plan([meaning], values)
         values[node] = values[meaning]
-        self.steps.append((node, _SameAsMeaning(meaning)))
+        self.steps.append((node, _ValueOfExpansion(meaning)))
 
 
-class _SameAsMeaning:
+class _ValueOfExpansion:
     """Marks a node whose value is that of its expansion."""
 
     def __init__(self, meaning: Node):
@@ -103,7 +103,7 @@ class _SameAsMeaning:
 
 
 def _sources(node: Node, function: Callable) -> list[Node]:
-    return [function.meaning] if isinstance(function, _SameAsMeaning) else node.parents
+    return [function.meaning] if isinstance(function, _ValueOfExpansion) else node.parents
 
 
 def _by_numpy(node: Node, inputs: list[Any]) -> Any:
@@ -117,7 +117,7 @@ def _same(value: Any, expected: Any) -> bool:
 
 
 def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
-    """JAX functions that may compute the operation, of its inputs; `inputs` are their values."""
+    """Yield JAX functions that may compute the operation; `inputs` are the values of its inputs."""
     op = node.op
     if op.family == "leaf":
         yield lambda: jnp.asarray(op.value(**node.attrs))
@@ -184,9 +184,9 @@ def _called(node: Node, function: Callable) -> Callable:
     known = inspect.signature(function).parameters
     named = {}
     for key, value in node.attrs.items():
-        there = RENAMED.get(key, key) if RENAMED.get(key) in known else key
-        if there in known:
-            named[there] = value.value if isinstance(value, Array) else value
+        keyword = RENAMED.get(key, key) if RENAMED.get(key) in known else key
+        if keyword in known:
+            named[keyword] = value.value if isinstance(value, Array) else value
     return (
         (lambda *xs: function(list(xs), **named))
         if node.op.variadic

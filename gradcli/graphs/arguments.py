@@ -29,7 +29,7 @@ NUMPY = {
     "keepdims": "keepdim",
     "ddof": "correction",
 }
-SYNONYMS = {"dim": "dims", "size": "shape"}  # if the operator has the second as an attribute
+SYNONYMS = {"dim": "dims", "size": "shape"}  # for operators whose attribute has the second name
 
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
@@ -142,10 +142,10 @@ def _parameter_name(op: "Operator", key: str) -> str:
     raise GradcliError("arguments", f"{op.name}() has no argument {key}", hint=op.usage())
 
 
-def _tensors(op: "Operator", given: dict[str, Any]) -> tuple[Node | None, ...]:
+def _tensors(op: "Operator", arguments: dict[str, Any]) -> tuple[Node | None, ...]:
     if op.variadic:
-        return tuple(_tensor(op, t, op.inputs[0]) for t in given[op.inputs[0]])
-    tensors = (given.get(name) for name in op.inputs)
+        return tuple(_tensor(op, t, op.inputs[0]) for t in arguments[op.inputs[0]])
+    tensors = (arguments.get(name) for name in op.inputs)
     return tuple(
         None if t is None and name in op.optional else _tensor(op, t, name)
         for t, name in zip(tensors, op.inputs, strict=True)
@@ -214,7 +214,7 @@ def check_in_place(name: str, inplace: object) -> None:
 
 
 def freeze(value):
-    """`value` with lists as tuples, so that it is hashable, and without graphs of numbers."""
+    """`value` with lists as tuples, so that it is hashable, and Size and Ratio as plain numbers."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, Size | Ratio):

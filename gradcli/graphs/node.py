@@ -38,7 +38,7 @@ Binary = Callable[[Any, Any], "Node"]
 _interned: "dict[tuple, _Entry]" = {}
 _serials = count()
 CHOOSE = "choose one: [0]"  # the hint if several outputs are passed where one tensor is expected
-_DONE = object()  # marks on the stack of a walk that all inputs of the node below are in `order`
+_DONE = object()  # on the stack of `walk`: all inputs of the node below it are in `order`
 
 
 def _both(name: str) -> tuple[Binary, Binary]:
@@ -75,7 +75,7 @@ class Node:
     expansion: "Node | None"
     serial: int
 
-    if TYPE_CHECKING:  # Python's operators are assigned below, by _arithmetic
+    if TYPE_CHECKING:  # Python's operators are assigned below, by _both
 
         def __add__(self, other: Any) -> "Node": ...
 
@@ -137,7 +137,7 @@ class Node:
         return f"<{self.op.name} {list(self.shape)}>"
 
     def at(self, span: Span) -> "Node":
-        """The same operation with another span; a leaf is returned unchanged."""
+        """The same operation with another span; an input is returned unchanged."""
         if self.op.name == "input":
             return self
         return intern(self.op, self.inputs, self.attrs, span)
@@ -149,7 +149,7 @@ class Node:
 
 
 class _Entry(ref):
-    """A weak reference to an interned node, which holds the node's key."""
+    """A weak reference to an interned node, with the node's key in `_interned`."""
 
     __slots__ = ("key",)
     key: tuple
@@ -221,7 +221,7 @@ def as_node(value) -> Node:
 
 
 def upstream(root: Node, sources: Callable[[Node], Iterable]) -> Iterator[Node]:
-    """Yield `root` and the nodes it depends on, lazily, so that a search can stop early."""
+    """Yield `root` and the nodes that it depends on, lazily, so that a search can stop early."""
     seen, waiting = {root}, [root]
     while waiting:
         node = waiting.pop()
@@ -255,7 +255,9 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
 def downstream(
     order: Iterable[Node], starts: Iterable[Node], sources=attrgetter("inputs")
 ) -> set[Node]:
-    """The nodes of `order`, inputs first, that are among `starts` or depend on one of them."""
+    """The nodes of `order` that depend on a node of `starts`, and those of `starts`. In `order`,
+    inputs come before the nodes that use them.
+    """
     result = set(starts)
     for node in order:
         if not result.isdisjoint(sources(node)):

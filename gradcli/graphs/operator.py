@@ -1,7 +1,7 @@
 """The record of an operator: everything that the program knows about it, in one place.
 
-Differentiation, evaluation, checks and rendering use only the records, and contain no names of
-operators except leaves. Names of operators occur where names are the subject: Python's operators
+Differentiation, evaluation, checks and rendering use only the records; they name no operators
+except leaves. Operators are named only where the subject is a single operator: Python's operators
 and functions of libraries (language), identities (notation/formulas/rules,
 explanation/why/rewriting), and the notation of formulas and code (notation).
 
@@ -84,7 +84,7 @@ class Operator:
     value: Any = None
     """(*arrays, **attrs) -> array, with NumPy."""
     symbolic: Any = None
-    """(sympy, *elements, **attrs) -> element or array, if `value` takes no SymPy elements."""
+    """(sympy, *elements, **attrs) -> element or array, if `value` accepts no SymPy elements."""
     expand: Any = None
     """(*inputs, **attrs) -> the same value computed with other operators."""
     index: Any = None
@@ -142,8 +142,8 @@ class Operator:
     which it does; "together": for all inputs after the first, or for none.
     """
     of_one: tuple[str, dict[str, Any]] | None = None
-    """The function that PyTorch's name calls if it is passed the first input only, with its
-    keywords.
+    """The function that PyTorch computes instead if only the first input is passed, and its keyword
+    arguments: torch.where(mask) is nonzero(mask, as_tuple=True).
     """
 
     # ---- kinks -----------------------------------------------------------------------------------
@@ -448,8 +448,8 @@ class Operator:
         return self.inputs[position] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """An equal node of PyTorch's operators; None if PyTorch has this one, or if none is
-        known.
+        """An equal node made of PyTorch's operators; None if PyTorch has this operator, or if no
+        equal node is known.
         """
         if self.torch is not None or self.spelling:
             return None
@@ -520,8 +520,8 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
 
 
 def _bits(x: Any) -> int | None:
-    """The width in bits of an integer operand; None for integers that an operation other than a
-    conversion computes.
+    """The width in bits of an integer operand; None for the result of an operation that is not a
+    conversion of dtypes.
     """
     while isinstance(x, Node) and x.op.family == "movement":
         x = x.parents[0]
@@ -529,7 +529,7 @@ def _bits(x: Any) -> int | None:
 
 
 def _may_be_floats(x: Any) -> bool:
-    """Whether `x` has dtype int only because an input has, which may hold floats as well."""
+    """Whether `x` has dtype int only because an input has, whose values could be floats as well."""
     if not isinstance(x, Node) or x.dtype != "int":
         return False
     valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)

@@ -13,8 +13,9 @@ Shape = tuple[int, ...]
 
 MOST_DIMENSIONS = 32  # NumPy has at most 64, and a Jacobian has the dimensions of two tensors
 
-# Generic sizes are all different, so that a number, or a sum or product of two, identifies its
-# dimensions. They are far apart, so that the output size of a convolution is not a small number.
+# Sizes used for dimensions of unknown size. They, their pairwise sums and their products all
+# differ, so that a number in a result shows the dimensions from which it was computed. They are
+# far apart, so that the output size of a convolution is not a small number.
 GENERIC_SIZES = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)
 
 
@@ -119,7 +120,7 @@ def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
 
 def require_equal(have: Shape, want: Shape, message: str, hint: str | None = None) -> None:
     """Raise a Conflict for the first two different sizes, or a GradcliError for different ranks.
-    `{have}` and `{want}` in the message stand for the shapes.
+    `{have}` and `{want}` in the message are replaced by the shapes.
     """
     if have != want:
         message = message.replace("{have}", text(have)).replace("{want}", text(want))

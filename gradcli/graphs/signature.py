@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from .node import Node, walk
 
 LENGTH = 8  # bytes of a digest
-SUFFIX = "\0"  # this and what follows it in the name of an input are not part of the signature
+SUFFIX = "\0"  # in the name of an input, begins a suffix that is not part of the signature
 
 _signatures: MutableMapping[Node | None, str] = WeakKeyDictionary()
 

@@ -13,7 +13,9 @@ SPAN = attrgetter("span")
 def substitute(
     node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> Node:
-    """`node`, with nodes replaced as in `new`; `span_of` gives the spans of rebuilt nodes."""
+    """`node`, with nodes replaced as in `new`; `span_of` returns the span for the new node that is
+    built in place of a node.
+    """
     (changed,) = substitute_all([node], new, span_of)
     return changed
 
@@ -72,8 +74,8 @@ def rebuilt_all(
 def expanded(
     roots: Iterable[Node], keep: Callable[[Node], bool] = lambda node: False
 ) -> dict[Node, Node]:
-    """Map every node that `roots` depend on to an equal node, written out in operators that have
-    no expansion; nodes for which `keep` is True remain.
+    """Map every node that `roots` depend on to an equal node made of operators that have no
+    expansion. Nodes for which `keep` returns True are not expanded.
     """
     result: dict[Node, Node] = {}
     for node in walk(roots):

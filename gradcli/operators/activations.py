@@ -208,8 +208,8 @@ def prelu(input, weight):
 
 
 def along_channels(weight, input, must_have):
-    """`weight`, one number per channel of input, in a shape that broadcasts with input. The error
-    message about another shape begins with `must_have`.
+    """`weight`, one number per channel of `input`, reshaped to broadcast with `input`. `must_have`
+    is the beginning of the error message for a weight of another shape.
     """
     channels = input.shape[1:2]
     have, want = shapes.text(weight.shape), shapes.text(channels)
@@ -331,7 +331,7 @@ def _density(x):
 
 
 def _curvature_of_gelu(x, approximate):
-    """The second derivative of gelu in PyTorch's form; others give nan or 0 at other points."""
+    """The second derivative of gelu in PyTorch's form; equal forms are nan or 0 at other points."""
     if approximate == "tanh":
         inner, slope = _inside_tanh(x), _slope_inside_tanh(x)
         t, sech, half = tanh(inner), 1 / cosh(inner), 0.5 * x

@@ -90,7 +90,7 @@ def nonzero_divisor(a, b):
     return b
 
 
-WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # exponents for which the power is expanded into products
+WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # for these PyTorch multiplies and divides, without pow
 SHORT_POWERS = {
     3: lambda a: a * a * a,  # faster than np.power
     -0.5: lambda a: 1 / np.sqrt(a),  # nan at -inf, as in PyTorch

@@ -179,8 +179,8 @@ def _additive_of_ignored(mask):
 
 
 def _appended(k, v, masks, more, *, dim):
-    """Keys and values with an additional one, `more`, appended along dim; masks are padded so that
-    it is visible.
+    """`k` and `v` with one more key and value, `more`, appended along dim. Masks are padded so that
+    the new key is not masked.
     """
     k, v = (cat([x, another], dim=dim) for x, another in zip((k, v), more))
     return k, v, [m and pad(m, pad=(0, 1)) for m in masks]

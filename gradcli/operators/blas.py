@@ -25,15 +25,15 @@ def _without_lone_subscripts(equation, arrays):
     """
     left, _, out = equation.replace(" ", "").partition("->")
     a, b = left.split(",")
-    kept = [
+    remaining = [
         "".join(k for k in term if k in other or k in out or k == ".")
         for term, other in ((a, b), (b, a))
     ]
     summed = [
         x if term == short else np.einsum(f"{term}->{short}", x)
-        for x, term, short in zip(arrays, (a, b), kept)
+        for x, term, short in zip(arrays, (a, b), remaining)
     ]
-    return f"{','.join(kept)}->{out}", summed
+    return f"{','.join(remaining)}->{out}", summed
 
 
 def path(equation, arrays):
@@ -43,8 +43,8 @@ def path(equation, arrays):
 
 
 def _terms(equation, arrays):
-    """The subscripts of operands and output, none of which is summed in one operand alone; None if
-    this is no product of two large matrices.
+    """The subscripts of the two operands and of the output; None if the einsum cannot be computed
+    as a matrix product, or if both operands are small.
     """
     left, _, out = equation.replace(" ", "").partition("->")
     a, _, b = left.partition(",")

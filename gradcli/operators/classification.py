@@ -63,7 +63,7 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     """Negative log likelihood: minus the entry of input that each label in target picks, weighted,
     reduced.
     """
-    if input.shape == target.shape == (1,):  # else PyTorch's backward refuses a vector
+    if input.shape == target.shape == (1,):  # PyTorch's backward raises an error for this vector
         target = target.squeeze(dim=0)
     _check_classes(input, target)
     axis = _class_axis(input)
@@ -85,7 +85,9 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
 
 
 def _at_labels(input, target, counted, axis):
-    """The entry of input that each counted label picks along axis; without classes, zeros."""
+    """The element of `input` that each label selects along `axis`: element 0 where the label is not
+    `counted`, and zeros if there are no classes.
+    """
     if not input.shape[axis]:
         return input.sum(dim=axis)
     label = where(counted, target, 0).unsqueeze(dim=axis)
@@ -221,7 +223,9 @@ def _rows(x):
 
 
 def _margins(x, label, counted, margin):
-    """For each target, margin - x[target] + x; and the mask of positive ones that count."""
+    """The differences margin - x[label] + x for each label, and the mask of `counted` differences
+    that are positive.
+    """
     picked = x.gather(dim=1, index=label).unsqueeze(dim=2)
     differences = margin - picked + x.unsqueeze(dim=1)
     return differences, counted & (differences > 0)
@@ -239,8 +243,8 @@ def _weighted(terms, weight):
 
 
 def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
-    """The gradients of margin_terms: that of a class within the margin is positive, that of the
-    target is minus their sum.
+    """The gradients of margin_terms. The derivative with respect to a class within the margin is
+    positive; that with respect to the target class is minus the sum of these.
     """
     differences, close = _margins(x, label, counted, margin)
     of_close = where(close, _weighted(2 * differences if p == 2 else 1.0, weight), 0.0)
@@ -341,7 +345,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
     check_kinds("multilabel_soft_margin_loss", "no masks", (target,))
-    classes = shapes.axis(-1, input.ndim)  # of input, even if another has more dimensions
+    classes = shapes.axis(-1, input.ndim)  # in PyTorch too, even if target has more dimensions
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight
     return reduced(losses.sum(dim=classes) / input.shape[classes], reduction)

@@ -7,7 +7,7 @@ from . import elements
 from .bounds import clamped, either, larger, smaller
 from .families import elementwise, named, shorthand
 
-MANY = 1 << 12  # elements above which a mask is multiplied instead of branched on
+MANY = 1 << 12  # elements from which `chosen` multiplies by the mask instead of calling np.where
 
 
 def _comparison(name, symbol, ufunc, words):
@@ -97,8 +97,9 @@ def _is_double(x):
 
 
 def _masked(mask, x):
-    """x where the mask holds, otherwise 0, by multiplying its bits with 0 or 1. This has no branch,
-    which would be several times as slow for irregular masks, and gives 0 for inf and nan too.
+    """x where the mask is True, otherwise 0. The bits of x, as integers, are multiplied by 0 or 1.
+    This avoids a branch, which is several times as slow for irregular masks, and maps inf and nan
+    to 0 too.
     """
     return np.multiply(x.view(np.int64), mask).view(np.float64)
 
@@ -175,9 +176,9 @@ def _bound_hit(y, x, low, high):
     return hits[0] if len(hits) == 1 else hits[0] | hits[1]
 
 
-def _double_backward_error(x, low=None, high=None):
-    """PyTorch's double-backward error: the masks of x and one bound are smaller than the output.
-    PyTorch combines them in place with the mask of the other bound.
+def _without_derivative(x, low=None, high=None):
+    """The inputs for which PyTorch's backward raises an error: it combines a mask of x and one
+    bound in place with a mask of the other bound, and fails if the first mask is too small.
     """
     if low is None or high is None:
         return ()
@@ -201,7 +202,7 @@ def _double_backward_error(x, low=None, high=None):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
-    without_derivative=_double_backward_error,
+    without_derivative=_without_derivative,
     bounds=clamped,
     exact="all",
 )

@@ -19,7 +19,7 @@ EXAMPLE = "as in einsum('ik,kj->ij', a, b)"
 
 
 def terms(equation, count):
-    """Split an equation: the subscripts of each operand and of the output."""
+    """The subscripts of each operand and of the output in an einsum equation."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     operands = left.split(",")
@@ -42,7 +42,9 @@ def terms(equation, count):
 
 
 def spelled_out(equation, ranks):
-    """`terms`, with subscripts in place of an ellipsis that the output lacks and sums over."""
+    """As `terms`, but if the output has no ellipsis, so that its dimensions are summed over, each
+    ellipsis is replaced by subscripts.
+    """
     operands, right = terms(equation, len(ranks))
     if "..." in right:
         return operands, right
@@ -103,18 +105,18 @@ def _einsum(*xs, equation):
 
 
 def _flops(out, *input_shapes, equation):
-    """FLOP of the contraction path: for each pair, one multiplication per combination of
-    subscripts, and one addition if some are summed over.
+    """FLOP of the contraction path. In each step, each combination of subscripts counts one
+    multiplication for each operand after the first, and one addition if some are summed over.
     """
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _subscript_sizes(equation, operands, input_shapes)
     total, left = 0, list(operands)
     for group in _order(operands, right, input_shapes):
-        met = [left.pop(k) for k in sorted(group, reverse=True)]
-        subscripts = set("".join(met))
+        multiplied = [left.pop(k) for k in sorted(group, reverse=True)]
+        subscripts = set("".join(multiplied))
         remaining = subscripts & set("".join([*left, right]))
         total += shapes.numel([sizes[k] for k in subscripts]) * (
-            len(met) - 1 + (remaining != subscripts)
+            len(multiplied) - 1 + (remaining != subscripts)
         )
         left.append("".join(remaining))
     return total
@@ -126,15 +128,17 @@ def _workspace(out, *input_shapes, equation):
     sizes = _subscript_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
     for group in _order(operands, right, input_shapes)[:-1]:
-        met = [left.pop(k) for k in sorted(group, reverse=True)]
-        remaining = set("".join(met)) & set("".join([*left, right]))
+        multiplied = [left.pop(k) for k in sorted(group, reverse=True)]
+        remaining = set("".join(multiplied)) & set("".join([*left, right]))
         built.append(shapes.numel([sizes[k] for k in remaining]))
         left.append("".join(remaining))
     return sum(sorted(built)[-2:])
 
 
 def _order(operands, right, input_shapes):
-    """The contraction path: the operands multiplied in each step; their product is appended."""
+    """The contraction path: for each step, the positions of the operands that are multiplied; their
+    product is appended to the operands.
+    """
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     stand_ins = [np.broadcast_to(np.False_, s) for s in input_shapes]
@@ -185,8 +189,9 @@ def einsum(g, y, *operands, equation):
 
 
 def _has_narrow_ellipsis(terms, ranks):
-    """Whether an ellipsis after subscripts has fewer dimensions than another ellipsis. The gradient
-    of that operand would have the additional dimensions in its middle.
+    """Whether an ellipsis that follows subscripts stands for fewer dimensions than another one. The
+    gradient of its operand would have the additional dimensions in the middle, where sum_to_size
+    cannot remove them.
     """
     dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
     most = max((count for _, count in dotted), default=0)
@@ -237,8 +242,8 @@ def _onto_diagonal(out, term, result, sizes):
         seen.add(subscript)
         renamed += subscript
     equation = ",".join([result, *(t for t, _ in links)]) + "->" + renamed
-    laid = einsum(equation, out, *(o for _, o in links))
-    return unless(_off_diagonal(term, laid.ndim, sizes), laid, instead=0.0)
+    expanded = einsum(equation, out, *(o for _, o in links))
+    return unless(_off_diagonal(term, expanded.ndim, sizes), expanded, instead=0.0)
 
 
 def _off_diagonal(term, rank, sizes):
@@ -351,12 +356,12 @@ def tensordot(a, b, *, dims=2):
         elif a.shape[m] != b.shape[n]:
             message = f"tensordot() cannot sum over sizes {a.shape[m]} and {b.shape[n]} together"
             raise shapes.Conflict(message, a.shape[m], b.shape[n])
-    kept_a = tuple(d for d in range(a.ndim) if d not in over_a)
-    kept_b = tuple(d for d in range(b.ndim) if d not in over_b)
-    sizes_a, sizes_b = tuple(a.shape[d] for d in kept_a), tuple(b.shape[d] for d in kept_b)
+    free_a = tuple(d for d in range(a.ndim) if d not in over_a)
+    free_b = tuple(d for d in range(b.ndim) if d not in over_b)
+    sizes_a, sizes_b = tuple(a.shape[d] for d in free_a), tuple(b.shape[d] for d in free_b)
     size = shapes.numel([a.shape[d] for d in over_a])
-    left = a.permute(dims=(*kept_a, *over_a)).reshape(shape=(shapes.numel(sizes_a), size))
-    right = b.permute(dims=(*over_b, *kept_b)).reshape(shape=(size, shapes.numel(sizes_b)))
+    left = a.permute(dims=(*free_a, *over_a)).reshape(shape=(shapes.numel(sizes_a), size))
+    right = b.permute(dims=(*over_b, *free_b)).reshape(shape=(size, shapes.numel(sizes_b)))
     return (left @ right).reshape(shape=(*sizes_a, *sizes_b))
 
 

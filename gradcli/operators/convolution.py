@@ -90,7 +90,9 @@ def _check(name, n, input, weight, groups, channels):
 
 
 def _of_input(weight, channels, groups):
-    """A hint with the weight's shape for an input's channels; None if groups do not divide them."""
+    """A hint with the shape of a weight that fits the input's channels; None if these cannot be
+    divided into groups.
+    """
     if not is_integer(groups) or groups < 1 or channels % groups:
         return None
     fitting = shapes.text((weight[0], channels // groups, *weight[2:]))
@@ -107,16 +109,16 @@ def _with_bias(out, bias, n):
 
 
 def _batched(rule, n):
-    """The rule of a convolution, for unbatched inputs too."""
+    """The rule of a convolution for batched and unbatched inputs; `rule` needs batched ones."""
 
     def any_rule(g, y, input, *others, **how):
         if input.ndim == n + 2:
             return rule(g, y, input, *others, **how)
         batches = g.unsqueeze(dim=0), y, input.unsqueeze(dim=0)
-        answer = rule(*batches, *others, **how)
-        if answer is NotImplemented:
-            return answer
-        to_input, *rest = answer
+        results = rule(*batches, *others, **how)
+        if results is NotImplemented:
+            return results
+        to_input, *rest = results
         return to_input.squeeze(dim=0), *rest
 
     return any_rule
@@ -131,7 +133,7 @@ def _convolution(n):
 
     def rule(g, y, input, weight, bias=None, *, stride, padding, dilation, groups):
         edges = _Grouped(n, weight.shape, stride, padding, dilation, groups).edges
-        if any(a != b for a, b in edges):  # PyTorch's conv2d_input accepts only one number for both
+        if any(a != b for a, b in edges):  # conv2d_input pads both sides by the same number
             return NotImplemented
         same = isinstance(padding, str)
         how = {"stride": stride, "padding": tuple(a for a, _ in edges) if same else padding}
@@ -199,13 +201,13 @@ def _by_input(n):
 
 
 def _products(g, weight):
-    """FLOP of a transposed convolution of g: two for each element of g and of the kernel."""
+    """FLOP of a transposed convolution of g: two for each element of g and each of its kernel."""
     return 2 * shapes.numel(g) * shapes.numel(weight[1:])
 
 
 def _transposed_convolution(kernel, weight, g, size):
-    """The transposed convolution of g: kernels times its elements, added into an input of
-    `size`.
+    """The transposed convolution of g: the kernel times each element of g, added at its position in
+    an output of spatial size `size`.
     """
     n = kernel.n
     outputs, kernels = kernel.grouped(g, -n - 1), kernel.grouped(weight, 0)
@@ -260,8 +262,8 @@ def _transposed_rule(n):
         if to_input.shape != input.shape:  # output_padding added elements that no window covers
             to_input = to_input[(..., *map(slice, input.shape[-n:]))]
             kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
-            laid = zip(input.shape[-n:], kernel.stride, kernel.spread)
-            g = zeros_around(g, kernel.edges)[(..., *(slice(m * s + k) for m, s, k in laid))]
+            covered = zip(input.shape[-n:], kernel.stride, kernel.spread)
+            g = zeros_around(g, kernel.edges)[(..., *(slice(m * s + k) for m, s, k in covered))]
             how["padding"] = 0
         how["weight_size"] = weight.shape
         return to_input, OPS[f"conv{n}d_weight"](input=g, grad_output=input, **how), to_bias

@@ -1,4 +1,4 @@
-"""Tensors created from sizes, partly with the dtype of another tensor."""
+"""Tensors created from sizes, some with the dtype of another tensor."""
 
 from ..errors import GradcliError
 from ..graphs import as_node

@@ -39,7 +39,7 @@ def with_zeros(x, count, dim):
 
 
 def _row_order(pivots, rows):
-    """The row order that results from exchanges given as LAPACK pivots, counted from 1."""
+    """The row order that results from the exchanges in LAPACK pivots, which count from 1."""
     order = np.arange(rows)
     for k, other in enumerate(pivots):
         order[[k, other - 1]] = order[[other - 1, k]]
@@ -53,7 +53,7 @@ def _permutation(exchanges, rows):
 
 
 def checked_pivots(s, pivots, *_, **attrs):
-    """The pivots of a matrix of shape s. Raises GradcliError if one is not a row of it."""
+    """The pivots of a matrix of shape s. Raises GradcliError if one is no row number, from 1."""
     rows, pivots = s[-2], np.asarray(pivots)
     odd = pivots[(pivots < 1) | (pivots > rows)]
     if odd.size:
@@ -305,7 +305,7 @@ def _qr_operator(name, k, **fields):
 
     def value(x, *, mode):
         full = "complete" if mode == "complete" else "reduced"
-        return np.linalg.qr(x + 0.0, full)[k]  # OpenBLAS takes -0.0 as negative
+        return np.linalg.qr(x + 0.0, full)[k]  # OpenBLAS treats -0.0 as negative
 
     return operator(
         value=value,

@@ -1,7 +1,7 @@
 """Determinants, their signs and logarithms, and their derivatives.
 
-Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation" (2008), cited below as Giles with the section.
+The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode
+algorithmic differentiation" (2008), cited below as Giles with the section.
 """
 
 import math
@@ -26,12 +26,12 @@ from .lapack import (
 from .leaves import ones_like
 from .precision import unit
 
-# in rounding units: for a determinant smaller than this in absolute value, `cofactors` and
-# `cofactors_along` use singular values
+# A matrix is nearly singular if its determinant is below this many rounding units in absolute
+# value; `cofactors` and `cofactors_along` then use singular values.
 NEARLY = 100
 
 
-def _inverse_turned(x, scale):
+def _scaled_inverse_transpose(x, scale):
     """scale * inv(x).mT, from an LU decomposition. A zero pivot gives inf and nan, not an error."""
 
     def one(m, s):
@@ -61,7 +61,7 @@ def _scaled_inverse(x, scale):
 
 
 @written_out(
-    value=_inverse_turned,
+    value=_scaled_inverse_transpose,
     index=lambda lower, i, x, scale: _scaled_inverse(x, scale),
     with_graph=lambda x, scale: _for_each_matrix(scale, x) * inv(x).mT,
     examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
@@ -135,7 +135,7 @@ def _each(singular, regular, x, y, *more):
 
     def one(m, d, *rest):
         if not np.abs(d[0, 0]) < NEARLY * unit(m):
-            return d * regular(_inverse_turned(m, 1.0), *rest)
+            return d * regular(_scaled_inverse_transpose(m, 1.0), *rest)
         if not np.isfinite(m).all():
             return np.full(m.shape, np.nan)
         u, values, v = np.linalg.svd(m)
@@ -179,7 +179,7 @@ def _parts(x, y):
 
 
 def _parts_away_from_0(x, y):
-    """det(x) and inv(x).mT, the latter nan near a singular matrix, where the inverse is not
+    """det(x) and inv(x).mT; the latter is nan for a nearly singular matrix, whose inverse is not
     accurate enough.
     """
     scale, inverse_T = _parts(x, y)

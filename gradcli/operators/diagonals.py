@@ -109,8 +109,11 @@ def _diagonal(x, *, offset, dim1, dim2):
 def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
     first, second = _plane(x.shape, dim1, dim2)
     rest, along = iter(i[:-1]), i[-1]
-    own = {first: lower.plus(along, max(-offset, 0)), second: lower.plus(along, max(offset, 0))}
-    return lower(x, [own[d] if d in own else next(rest) for d in range(x.ndim)])
+    index_of = {
+        first: lower.plus(along, max(-offset, 0)),
+        second: lower.plus(along, max(offset, 0)),
+    }
+    return lower(x, [index_of[d] if d in index_of else next(rest) for d in range(x.ndim)])
 
 
 @movement(
@@ -134,8 +137,10 @@ def matrix_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
 
 
-def _met(lower, i, size, *, offset, dim1, dim2):
-    """Whether a multi-index is on the diagonal, and its index along the diagonal."""
+def _position_on_diagonal(lower, i, size, *, offset, dim1, dim2):
+    """In index notation: a factor that is 1 if the multi-index i is on the diagonal, otherwise 0;
+    and the multi-index of that element in a tensor whose last dimension is the diagonal.
+    """
     first, second = _plane(i, dim1, dim2)
     row = lower.plus(i[first], -max(-offset, 0))
     on = lower.delta(row, lower.plus(i[second], -max(offset, 0)))
@@ -146,7 +151,7 @@ def _met(lower, i, size, *, offset, dim1, dim2):
 def _over_diagonal(lower, i, x, src, **where):
     if not src.numel:
         return lower(x, i)
-    on, index = _met(lower, i, src.shape[-1], **where)
+    on, index = _position_on_diagonal(lower, i, src.shape[-1], **where)
     return lower.choice(on, lower(src, index), lower(x, i))
 
 
@@ -174,15 +179,15 @@ def _embedded(x, *, offset, dim1, dim2):
     return out
 
 
-def _off_diagonal(lower, i, x, **where):
-    on, index = _met(lower, i, x.shape[-1], **where)
+def _zero_off_diagonal(lower, i, x, **where):
+    on, index = _position_on_diagonal(lower, i, x.shape[-1], **where)
     return lower.product(on, lower(x, index))
 
 
 @movement(
     _embedded,
     shape=_embedded_shape,
-    index=_off_diagonal,
+    index=_zero_off_diagonal,
     examples=(("x.diag_embed()", "x=2x3"), ("diag_embed(x, 1, 0, 2)", "x=2x2")),
 )
 def diag_embed(g, y, x, *, offset=0, dim1=-2, dim2=-1):

@@ -29,7 +29,7 @@ def _norm_inf(x, axis, keepdims, *, skip_nan):
 
 
 def _largest_length(x, *, dim, keepdim, skip_nan):
-    lengths = abs(x)  # the largest of none is 0
+    lengths = abs(x)  # the maximum of an empty tensor is 0
     return (
         lengths.amax(dim=dim, keepdim=keepdim) if x.numel else lengths.sum(dim=dim, keepdim=keepdim)
     )
@@ -219,13 +219,13 @@ def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     return vector_norm(x1 - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
 
 
-def _alike(x1, x2):
+def _broadcast_both(x1, x2):
     shape = shapes.broadcast(x1.shape, x2.shape)
     return x1.expand(shape=shape), x2.expand(shape=shape)
 
 
 def _has_clamped_norm(y, x1, x2, *, dim, eps):
-    return tuple(vector_norm(x, dim=dim) <= eps for x in _alike(x1, x2))
+    return tuple(vector_norm(x, dim=dim) <= eps for x in _broadcast_both(x1, x2))
 
 
 @composite(
@@ -246,7 +246,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
     require(eps >= 0, f"eps of cosine_similarity() must be at least 0, got {eps}")
     directions = []
-    for x in _alike(x1, x2):
+    for x in _broadcast_both(x1, x2):
         length = held_above(vector_norm(x, dim=dim, keepdim=True), min=eps)
         directions.append(x / length)
     return (directions[0] * directions[1]).sum(dim=dim)

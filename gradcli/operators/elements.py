@@ -63,7 +63,7 @@ def truth(sp, x):
 
 
 def choice(sp, condition, a, b):
-    """Piecewise: a if the condition holds, otherwise b; simplified if it is known."""
+    """A Piecewise: a if the condition holds, otherwise b; only a or b if the condition is known."""
     c = truth(sp, condition)
     if c is sp.true or a == b:
         return a
@@ -186,7 +186,9 @@ def _small(sp, x) -> bool:
 
 
 def _compare_extreme(sp, relation, extreme, b):
-    """A comparison of Max or Min with b, as comparisons of its arguments; None if longer."""
+    """A comparison of Max or Min with b, as comparisons of the arguments of Max or Min with b; None
+    for a relation that this does not simplify.
+    """
     largest = isinstance(extreme, sp.Max)
     if relation in ("Eq", "Ne"):
         if b not in extreme.args:
@@ -285,7 +287,7 @@ def _along(sp, function, kind, x, dim, keepdim):
 
 
 def reduce_over(function, x, axis):
-    """Apply `function(*elements)` along non-negative axes, which the result lacks."""
+    """Reduce x over `axis`, a tuple of non-negative axes, with `function(*elements)`."""
     unreduced = [d for d in range(x.ndim) if d not in axis]
     shape = [x.shape[d] for d in unreduced]
     count = int(np.prod([x.shape[d] for d in axis], dtype=int))
@@ -321,9 +323,9 @@ def gathered(sp, by_number, x, index, dim):
     for where in np.ndindex(index.shape):
 
         def element(k, where=where):
-            there = list(where)
-            there[dim] = k
-            return x[tuple(there)]
+            position = list(where)
+            position[dim] = k
+            return x[tuple(position)]
 
         out[where] = at_index(sp, index[where], x.shape[dim], element)
     return out
@@ -336,13 +338,13 @@ def scattered(sp, by_number, v, index, shape, dim):
     out = np.full(shape, sp.S.Zero, dtype=object)
     for where in np.ndindex(index.shape):
         for k in range(shape[dim]):
-            there = list(where)
-            there[dim] = k
+            position = list(where)
+            position[dim] = k
 
             def element(index, k=k, where=where):
                 return v[where] if index == k else sp.S.Zero
 
-            out[tuple(there)] += at_index(sp, index[where], shape[dim], element)
+            out[tuple(position)] += at_index(sp, index[where], shape[dim], element)
     return out
 
 
@@ -350,7 +352,9 @@ def scattered(sp, by_number, v, index, shape, dim):
 
 
 def named(name):
-    """A `symbolic` field: the function of this name in the language; of numbers, NumPy's value."""
+    """A `symbolic` field: the function of this name, not evaluated. For numbers it returns nan,
+    which the caller replaces by NumPy's value.
+    """
 
     def element(sp, *xs):
         return sp.nan if all(x.is_Number for x in xs) else sp.Function(name, real=True)(*xs)

@@ -42,7 +42,7 @@ def _without_true_gradient(y, input, weight, *, padding_idx, scale_grad_by_freq,
     rows with scale_grad_by_freq.
     """
     index = reshape(input, shape=(-1,))
-    mask = index < 0  # no row: indices are at least 0
+    mask = index < 0  # False everywhere: indices are at least 0
     if padding_idx is not None:
         mask = index.eq(padding_idx % weight.shape[0])
     if scale_grad_by_freq:
@@ -204,9 +204,9 @@ def _largest(rows, bag, bag_count):
     if not filled.all():
         rows = index_select(rows, dim=0, index=numbers(table.reshape(-1)))
     padded = reshape(rows, shape=(bag_count, int(longest), rows.shape[1]))
-    if not filled.all():  # -inf beyond the rows of a bag, which is never greater than one of them
+    if not filled.all():  # pad shorter bags with -inf, which is never greater than an element
         padded = where(numbers(filled), padded, -float("inf"))
-    # nan compares as inf in the first row, where it stays, and as -inf in others
+    # nan compares as inf in the first row, so that it is the maximum, and as -inf in other rows
     of_nan = np.where(np.arange(longest) == 0, float("inf"), -float("inf"))[:, None]
     compared = where(isnan(padded), numbers(of_nan), padded)
     top = padded.gather(dim=1, index=compared.argmax(dim=1, keepdim=True)).squeeze(dim=1)

@@ -22,7 +22,9 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
 def operator(**fields):
-    """Declare an operator, without a family by default; movements and overwriting are exact."""
+    """Declare an operator, of no family by default. One with `flops=no_flops`, which only moves
+    elements, is exact by default.
+    """
     if "expand" not in fields:
         fields.setdefault("flops", flops_per_element)
     if fields.get("flops") is no_flops:
@@ -97,7 +99,9 @@ def require(condition, message):
 
 
 def exactly_one(call, what, *inputs):
-    """The only input that is not None. Raises GradcliError, with a valid `call`, for others."""
+    """The only input that is not None. If there are none or several, raises GradcliError with a
+    hint, the example `call`. `what` describes the argument.
+    """
     result = [value for value in inputs if value is not None]
     if len(result) != 1:
         name = call.partition("(")[0].rpartition(".")[2]
@@ -215,7 +219,7 @@ def reduced(s, *, dim, keepdim, **attrs):
 
 
 def reduced_nonempty(s, *, dim, keepdim, **_):
-    """As `reduced`, where an element is selected. Raises GradcliError if there is none."""
+    """As `reduced`, for reductions that select an element. Raises GradcliError for a size of 0."""
     if any(not s[d] for d in shapes.axes(dim, len(s))):
         over_all = dim is None or dim == ()
         where = f"in shape {shapes.text(s)}" if over_all else f"along dimension {dim}, of size 0"
@@ -230,12 +234,16 @@ def same_with_axis(s, *, dim):
 
 
 def independent_rows(s, *, dim, **_):
-    """The field `rows` of an operator along `dim`: independent unless that is the first."""
+    """The field `rows` of an operator along `dim`: rows are independent of each other unless `dim`
+    includes the first dimension.
+    """
     return (0 not in shapes.axes(dim, len(s)),)
 
 
 def aligned(x: Node, over: tuple[int, ...]) -> Node:
-    """The result of a reduction, with the reduced dimensions as dimensions of size 1."""
+    """The result of a reduction, with the reduced dimensions as dimensions of size 1. If these are
+    the first ones, broadcasting adds them, and x is unchanged.
+    """
     if over == tuple(range(len(over))):
         return x
     for axis in over:
@@ -271,15 +279,15 @@ def overwriting(view: Callable, **fields):
             view(out, **where)[...] = src
             return out
 
-        own = {"shape": shape, "value": value, "dtype": "first", "method": True}
-        return operator(**own, flops=no_flops, **fields)(rule)
+        common = {"shape": shape, "value": value, "dtype": "first", "method": True}
+        return operator(**common, flops=no_flops, **fields)(rule)
 
     return declare
 
 
 def composite(**fields):
-    """Declare an operator that is defined by other operators: its body returns the same value. With
-    `rule` it has a better gradient than its body; a test compares the two.
+    """Declare an operator that is defined by other operators: its body returns the same value.
+    `rule`, if passed, computes a better gradient than that of the body; a test compares the two.
     """
 
     def declare(meaning):
@@ -292,8 +300,8 @@ def composite(**fields):
 
 
 def written_out(**fields):
-    """Declare a composite that PyTorch has no function for; formulas show its body. Its examples
-    use its parameters as names, each of shape 3.
+    """Declare a composite for which PyTorch has no function; formulas show its body. The default
+    example is a call with a vector of size 3 for each parameter.
     """
 
     def declare(meaning):
@@ -308,14 +316,15 @@ def written_out(**fields):
 class Shorthand:
     """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
-    `concrete`: parameters whose values decide a shape, unless the parameter `unless` is passed;
-    they are passed as Arrays, or as an integer. `floats`: their values may be floats. `of_numbers`:
-    no parameter is a tensor; otherwise a number passed first becomes a tensor. `deprecated_orders`
-    and `takes`: as for an Operator. `booleans`: parameters that must be True or False, besides
-    those with such defaults. `saved`: the parameters that PyTorch saves for backward, as it has one
-    operation; or (*args, **named) -> what it saves; with `saved_dtype` only for tensors of that
-    dtype. `allocates`: the number of elements of the arrays that a call creates, from its
-    arguments, if it may exceed theirs.
+    `concrete`: parameters whose values must be known, because a shape depends on them, unless the
+    parameter `unless` is passed; the function receives Arrays or integers for them. `floats`: the
+    values of `concrete` parameters may be floats. `of_numbers`: no parameter is a tensor; otherwise
+    a number passed first becomes a tensor. `deprecated_orders` and `takes`: as for an Operator.
+    `booleans`: parameters that must be True or False, besides those with such defaults. `saved`,
+    if the function is a single operation in PyTorch: the parameters that PyTorch saves for
+    backward; or (*args, **named) -> what it saves; with `saved_dtype`, only for tensors of that
+    dtype. `allocates`: (*args, **named) -> the number of elements of the arrays that a call
+    creates, if it may be larger than that of the arguments.
     """
 
     def __init__(
@@ -396,8 +405,8 @@ class Shorthand:
         return f"{self.name}{inspect.signature(self.function)}"
 
     def _parameter(self, name: str) -> str:
-        """The parameter for a keyword: its name here, in NumPy, or PyTorch's for the first
-        tensor.
+        """The parameter that a keyword means. The keyword is the name of the parameter, NumPy's
+        name for it, or PyTorch's name for the first tensor.
         """
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
         known = name in self.positional or name in self.defaults or not self.positional

@@ -1,6 +1,6 @@
 """Functions of `F` whose `dim` may be omitted, unlike in `torch`.
 
-PyTorch warns if it is; `_stacklevel` is the argument that says which caller the warning names.
+PyTorch warns if `dim` is omitted; `_stacklevel` selects the caller that the warning names.
 """
 
 from ..graphs import as_node

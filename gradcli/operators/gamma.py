@@ -1,4 +1,4 @@
-"""The gamma function's family."""
+"""The logarithm of the gamma function, its derivatives and its multivariate form."""
 
 import math
 
@@ -9,7 +9,7 @@ from .leaves import arange
 from .precision import floats
 
 POSITIVE = (0.5, 3.0)
-WRITTEN_OUT = 10  # most terms of mvlgamma that are written as rows
+WRITTEN_OUT = 10  # most terms of mvlgamma that are separate operations; more are rows of a tensor
 
 
 def _lgamma(x):

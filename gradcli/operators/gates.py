@@ -1,4 +1,4 @@
-"""Gated linear units: a half of a tensor times the sigmoid of the other."""
+"""Gated linear units: one half of a tensor times the sigmoid of the other half."""
 
 from ..errors import GradcliError
 from ..graphs import shapes

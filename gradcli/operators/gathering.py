@@ -30,7 +30,7 @@ def along_dim(s, index, *_, dim, **attrs):
 # ---- an index for each element -------------------------------------------------------------------
 
 
-# fields that operators with an index along a dimension share
+# Fields of operators with an integer tensor as the index along one dimension.
 BY_INDEX = {
     "dtype": "first", "integer_inputs": ("index",), "check_indices": along_dim, "method": True,
 }  # fmt: skip
@@ -199,7 +199,7 @@ def narrow(input, dim, start, length):
 
 
 def copies(input, repeats, dim=None, *, output_size=None):
-    """The number of indices created for several repetition counts; 0 for a single count."""
+    """The number of indices that repeat_interleave creates; none for a single repetition count."""
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
     return counts.sum() if counts.size > 1 else 0
 
@@ -316,8 +316,8 @@ def as_strided(x, *, size, stride, storage_offset=0):
 
 
 def owns_memory(x, name):
-    """`x`. Raises GradcliError if it is a view, as the function `name` indexes the base's
-    storage.
+    """`x`. Raises GradcliError if x is a view, because the function `name` would index the storage
+    of the tensor that x is a view of.
     """
     if any(n.op.shares_memory(n) for n in walk([x])):
         raise GradcliError(

@@ -92,8 +92,8 @@ def _unnormalize(at, size, align_corners):
 
 
 def _has_kink(at, size, mode, padding_mode, align_corners):
-    """Where the weights have a kink or jump: at elements, or for mode "nearest" halfway between
-    two.
+    """The mask of coordinates at which the weights have a kink or jump: those of elements, or for
+    mode "nearest" those halfway between two elements.
     """
     at, scale = _unnormalize(at, size, align_corners)
     if mode == "bicubic" or not scale:  # smooth, or constant
@@ -105,8 +105,8 @@ def _has_kink(at, size, mode, padding_mode, align_corners):
 
 
 def _neighbours(m, at, size, orders, mode, padding_mode, align_corners):
-    """Indices and weights of the elements around coordinates from -1 to 1, for one neighbour at a
-    time. `m` provides the functions: NumPy, or TENSORS. Indices may be out of range.
+    """Yield the index and the weight of each neighbour of coordinates from -1 to 1. `m` provides
+    the functions: NumPy, or TENSORS. Indices may be out of range.
     """
     (at, scale), inside = _unnormalize(at, size, align_corners), 1.0
     edges = size, padding_mode, align_corners
@@ -169,13 +169,15 @@ def _corners(grid, sizes, orders, **how):
             valid = (index >= 0) & (index < size)
             flat = flat * size + np.where(valid, index, 0).astype(int)
             inside, weight = inside & valid, weight * factor
-        if len(sizes) == 3:  # a coordinate of nan has weights of nan
+        if len(sizes) == 3:  # outside the image, weights are 0 even for a coordinate of nan
             weight = np.where(inside, weight, 0.0)
         yield flat, inside, np.broadcast_to(weight, flat.shape)
 
 
 def _nan_at_last(grid, padding_mode):
-    """`grid` with the last element in place of nan, as PyTorch does in three dimensions."""
+    """`grid` with 1, the end of the image, in place of nan, as in PyTorch for three dimensions;
+    with reflection also in place of inf.
+    """
     replaced = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
     return np.where(replaced, 1.0, grid)
 
@@ -204,8 +206,8 @@ def _transposed(x, grid, *, size, orders, **how):
 
 
 def _by_dimension(equation, x, grid, sizes, orders, how):
-    """An einsum of x and the weights of each dimension; `equation` has two parts: the dimensions of
-    x and of the result.
+    """An einsum of x and the weights of each dimension. `equation` is "ep" if x has the dimensions
+    of image elements and the result those of sample points, "pe" for the reverse.
     """
     weights = [
         grid_weights(grid[..., -d - 1], size=size, orders=orders[-d - 1], **how)
@@ -231,7 +233,8 @@ def _grid_gradient(x, input, grid, orders, how):
     slope = stack(gradients, dim=-1)
     if how["mode"] != "bicubic":
         return slope
-    not_finite = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf times weights of both signs
+    # inf times weights of both signs is nan
+    not_finite = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)
     return unless(not_finite, slope, instead=nan)
 
 
@@ -247,7 +250,9 @@ def _as_grid_sample(input, grid, *, orders, **how):
 
 
 def _by_sampled_units(x, grid, *, size, orders, **how):
-    """The transpose as a matrix product: x times the samples of all images with a single 1."""
+    """The transpose as a matrix product: x times the samples of each image that is 1 at one element
+    and 0 elsewhere.
+    """
     many, letters = shapes.numel(size), "ijk"[: len(size)]
     units = eye(n=many).reshape(shape=(1, many, *size)).expand(shape=(grid.shape[0], many, *size))
     samples = _as_grid_sample(units, grid, orders=orders, **how)

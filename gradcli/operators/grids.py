@@ -41,7 +41,9 @@ def affine_grid(theta, *, size, align_corners=None):
 
 
 def _line(count, align_corners):
-    """`count` coordinates from -1 to 1: pixel centres, or with align_corners both ends."""
+    """`count` coordinates of pixels: with align_corners from -1 to 1, both included; otherwise the
+    centres of `count` equal parts of that interval.
+    """
     if count == 1:
         return zeros(size=(1,))
     line = linspace(start=-1, end=1, steps=count)

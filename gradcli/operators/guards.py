@@ -1,7 +1,7 @@
 """Operators for the points where PyTorch's order of operations gives inf, nan or an error.
 
-Elsewhere they are the identity in one argument, so formulas omit them; `odd` is the mask of these
-points.
+At other points they return one of their arguments, so formulas omit them. `odd` is the mask of the
+points of the first kind.
 """
 
 from math import nan
@@ -16,6 +16,7 @@ from .leaves import zeros
 
 
 def _as_wide(odd, value):
+    """`value`, expanded to the shape that `odd` and `value` broadcast to."""
     shape = shapes.broadcast(odd.shape, value.shape)
     return value if value.shape == shape else value.expand(shape=shape)
 

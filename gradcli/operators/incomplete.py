@@ -19,7 +19,7 @@ def _examples(name):
 
 
 def _at_bounds(name, below):
-    """SciPy's function with PyTorch's values at 0 and inf; `below` is the lower integral."""
+    """SciPy's function with PyTorch's values at 0 and inf; `below`: whether it is gammainc."""
 
     def value(a, x):
         result = getattr(scipy_special, name)(a, x)

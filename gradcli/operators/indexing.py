@@ -77,7 +77,7 @@ def _array(item):
 
 
 def basic(full):
-    """The index with a full slice for each dimension of its arrays and masks."""
+    """The index with a full slice for each dimension that an array or mask indexes."""
     return tuple(
         part
         for item in full
@@ -86,6 +86,7 @@ def basic(full):
 
 
 def picked_shape(s, *, index):
+    """The shape of x[index] for x of shape s."""
     full = full_index(index, len(s))
     out, sizes = [], iter(s)
     for item in basic(full):
@@ -109,8 +110,10 @@ def picked_shape(s, *, index):
 
 
 def _shape_by_arrays(sizes, index):
-    """The shape of NumPy's advanced indexing, without allocating the result. Indexing arrays whose
-    sliced dimensions have size 1 and 0 shows which dimensions of the result these are.
+    """The shape of the result of NumPy's advanced indexing, without allocating it.
+
+    The index is applied to two arrays without memory, whose sliced dimensions all have size 1 and
+    all have size 0: the dimensions in which the results differ are the sliced ones.
     """
     is_slice = []
     for item in index:
@@ -125,6 +128,7 @@ def _shape_by_arrays(sizes, index):
 
 
 def _pick(x, index):
+    """x[index] for an index of slices and arrays. Raises GradcliError if an array does not fit."""
     axis = 0
     for item in index:
         is_mask = not isinstance(item, slice) and item.dtype == bool
@@ -154,7 +158,9 @@ def _getitem(x, *, index):
 
 
 def index_text(index, size=str, array=str) -> str:
-    """An index in Python's syntax, without brackets; `size` and `array` format its items."""
+    """An index in Python's syntax, without brackets. `size` formats its integers and the ends of
+    slices, `array` its Arrays.
+    """
     return ", ".join(_item_text(item, size, array) for item in index)
 
 

@@ -1,7 +1,7 @@
 """Inverses of square matrices, and systems of linear equations.
 
-Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation" (2008), cited below as Giles with the section.
+The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode
+algorithmic differentiation" (2008), cited below as Giles with the section.
 """
 
 from ..errors import GradcliError

@@ -1,6 +1,6 @@
 """Functions whose gradient differs between JAX and PyTorch at single points.
 
-Each has the value of the function in its body, and JAX's rule.
+The body of each computes its value; its rule computes JAX's gradient.
 """
 
 import math

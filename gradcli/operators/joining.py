@@ -11,15 +11,15 @@ from .leaves import numbers, zeros
 from .shaping import as_box, as_matrix, as_vector, expand, flatten, listed, reshape
 
 
-def _counts(s):
-    """Whether a shape is not (0,): such an empty vector is ignored by cat()."""
+def _is_joined(s):
+    """Whether cat() joins a tensor of shape s; it ignores empty vectors, of shape (0,)."""
     return s != (0,)
 
 
 def _joined(*inputs, dim):
     if not inputs:
         raise GradcliError("arguments", "cat() needs at least one tensor")
-    inputs = tuple(filter(_counts, inputs)) or inputs
+    inputs = tuple(filter(_is_joined, inputs)) or inputs
     first = inputs[0]
     axis = shapes.axis(dim, len(first))
     for s in inputs[1:]:
@@ -38,7 +38,7 @@ def _joined(*inputs, dim):
 
 @operator(
     shape=_joined,
-    value=lambda *xs, dim: np.concatenate([x for x in xs if _counts(x.shape)] or xs, axis=dim),
+    value=lambda *xs, dim: np.concatenate([x for x in xs if _is_joined(x.shape)] or xs, axis=dim),
     aliases=("concat", "concatenate"),
     examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
     index=lambda lower, i, *tensors, dim: lower.concatenated(i, tensors, dim),
@@ -49,11 +49,11 @@ def cat(g, y, *tensors, dim=0):
     """Tensors one after the other along dim."""
     starts = [0]
     for x in tensors:
-        starts.append(starts[-1] + (x.shape[dim] if _counts(x.shape) else 0))
+        starts.append(starts[-1] + (x.shape[dim] if _is_joined(x.shape) else 0))
     leading = (slice(None),) * shapes.axis(dim, y.ndim)
     parts = (g[(*leading, slice(a, b))] for a, b in pairwise(starts))
     return tuple(
-        part if _counts(x.shape) else zeros(size=(0,))
+        part if _is_joined(x.shape) else zeros(size=(0,))
         for part, x in zip(parts, tensors, strict=True)
     )
 

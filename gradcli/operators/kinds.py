@@ -42,7 +42,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 
 def _bisected(rows, x, *, right):
-    """searchsorted by bisection; the order of comparisons matters if there are nan."""
+    """searchsorted by bisection; if there are nan, the order of comparisons affects the result."""
     x, count = np.asarray(x), rows.shape[-1]
     low, high = np.zeros(x.shape, int), np.full(x.shape, count)
     while (low < high).any():
@@ -55,6 +55,7 @@ def _bisected(rows, x, *, right):
 
 
 def _counted(rows, x, *, right):
+    """searchsorted by comparing each number with all elements of its row, and counting."""
     rows = rows if rows.ndim == 1 else rows.unsqueeze(dim=-2)
     x = x.unsqueeze(dim=-1)
     return (x < rows if right else x <= rows).logical_not().sum(dim=-1)
@@ -140,10 +141,10 @@ def bincount(input, weights=None, minlength=0):
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The integers or truth values that occur, in order; of floats it has no derivative."""
     require(dim is None, "unique() compares elements here, no slices: leave dim out")
-    given = _integers(input)
-    values, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
+    array = _integers(input)
+    values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
     parts = [numbers(values)]
-    parts += [numbers(inverse.reshape(given.shape))] if return_inverse else []
+    parts += [numbers(inverse.reshape(array.shape))] if return_inverse else []
     parts += [numbers(counts)] if return_counts else []
     return parts[0] if len(parts) == 1 else Outputs(parts)
 

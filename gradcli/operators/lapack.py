@@ -84,11 +84,13 @@ def _finite(x):
 
 
 def _with_zeros(x, finite):
-    return np.where(finite[..., None, None], x + 0.0, 0.0)  # OpenBLAS takes -0.0 as negative
+    return np.where(finite[..., None, None], x + 0.0, 0.0)  # OpenBLAS treats -0.0 as negative
 
 
 def svd(x, *, full=False):
-    """U, S and Vh; as in PyTorch, S is nan for inf. Raises GradcliError `arguments` for nan."""
+    """U, S and Vh. As in PyTorch, S is nan for a matrix with inf. Raises GradcliError `arguments`
+    for a matrix with nan.
+    """
     finite = _finite(x)
     _check_not_nan(x)
     u, s, vh = np.linalg.svd(_with_zeros(x, finite), full_matrices=full)
@@ -128,7 +130,7 @@ def _ends_exchanged(n):
 
 
 def eigh(x, UPLO):
-    """Eigenvalues and eigenvectors; for matrices with inf, PyTorch's results; for nan, nan."""
+    """Eigenvalues and eigenvectors; those of a matrix with inf or nan are as in PyTorch."""
     read = (np.tril if UPLO in "Ll" else np.triu)(x)
     finite = _finite(read)
     values, vectors = np.linalg.eigh(_with_zeros(read, finite), UPLO.upper())
@@ -165,7 +167,9 @@ def solved(a, b, *, check=True):
 
 
 def _solved(a, b, check):
-    """The solution by PyTorch's LU decomposition: of the matrix, even to solve its transpose."""
+    """The solution by LU decomposition. As in PyTorch, a transposed view is solved with the
+    decomposition of the matrix that it is a view of.
+    """
     transposed = not a.flags.c_contiguous
     factors, exchanges, zero = packed_lu(a.T if transposed else a)
     if zero and check:

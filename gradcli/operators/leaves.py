@@ -10,12 +10,12 @@ from ..graphs.signature import digest
 from ..lazy import np
 from .families import is_integer, named, no_flops, operator, shorthand
 
-WRITTEN_OUT = 100  # most numbers of an array that formulas show as a list, if a call can create it
+WRITTEN_OUT = 100  # formulas show longer arrays as the call that creates them, if there is one
 
 
 class Array:
     """An array as an attribute of a node. It is compared by identity, and displayed as `text`, or
-    as its numbers. `node` computes the numbers, if a program does.
+    as its numbers. `node`, if not None, is the node of the user's program that computed it.
     """
 
     __slots__ = ("_text", "node", "value")
@@ -27,7 +27,7 @@ class Array:
 
     @property
     def text(self) -> str:
-        """The text that is displayed for it."""
+        """The text that is displayed for the array."""
         if not isinstance(self._text, str):
             self._text = self._text() if self._text else str(self.value.tolist())
         return self._text
@@ -237,8 +237,8 @@ def full_like(input, fill_value, *, dtype=None):
 
 
 def filled_as(x, shape, value, dtype=None) -> Node:
-    """A tensor of this shape filled with `value`, which is converted to the dtype of x unless the
-    call has a dtype.
+    """A tensor of this shape filled with `value`, which is converted to the dtype of x unless
+    `dtype` is passed.
     """
     if x.dtype == "float" or dtype is not None:
         if type(value) is int and value in (0, 1):

@@ -9,7 +9,7 @@ from .leaves import ones
 from .pointwise import exp, log
 from .running import moved_last, pairs, reverse_cumsum
 
-LOWEST = -float_info.max  # stands for the logarithm of 0 in PyTorch's backward
+LOWEST = -float_info.max  # PyTorch's backward uses it for the logarithm of 0
 
 
 def _logcumsumexp(x, dim):
@@ -47,8 +47,8 @@ def _logcumsumexp_backward(g, x, y, *, dim):
 
 
 def _double_backward_y(h, g, x, y, *, dim):
-    """The gradient with respect to y, from the rounded first derivative, so that cancellation is as
-    in PyTorch.
+    """The gradient of logcumsumexp_backward with respect to y, from the rounded first derivative,
+    so that cancellation is as in PyTorch.
     """
 
     def up_to_here(*inputs):
@@ -126,8 +126,9 @@ def logcumsumexp_backward(g, x, y, *, dim):
 
 
 def _sum_of_shares(g, x, y, dim):
+    """sum_{k>=i} g[k] exp(x[i] - y[k]), from the matrix of all exp(x[i] - y[k])."""
     rows, both = pairs(x, dim)
-    onward = ones(size=both[-2:]).triu() > 0
-    far = rows.unsqueeze(dim=-1) - moved_last(y, dim).unsqueeze(dim=-2)
-    shares = where(onward, exp(where(onward, far, 0)), 0)
-    return moved_last((shares * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
+    is_later = ones(size=both[-2:]).triu() > 0
+    exponents = rows.unsqueeze(dim=-1) - moved_last(y, dim).unsqueeze(dim=-2)
+    weights = where(is_later, exp(where(is_later, exponents, 0)), 0)
+    return moved_last((weights * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)

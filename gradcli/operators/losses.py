@@ -37,7 +37,9 @@ def loss(typical_same_shape=("input", "target"), **fields):
 
 
 def as_reduction(*, size_average=None, reduce=None, **attrs):
-    """The attributes of a loss; deprecated ones that are passed decide its `reduction`."""
+    """The attributes of a loss; `size_average` and `reduce`, which are deprecated, replace
+    `reduction` if they are passed.
+    """
     if size_average is None and reduce is None:
         return attrs
     reduction = "mean" if size_average is None or size_average else "sum"
@@ -50,7 +52,7 @@ def as_reduction(*, size_average=None, reduce=None, **attrs):
 
 
 def check_same_shape(name, what, x, input):
-    """Refuse a target or weight x of another shape than the input."""
+    """Raise GradcliError unless x, a target or weight, has the shape of the input."""
     message = f"the {what} of {name}() must have the shape of its input, {{want}}, got {{have}}"
     shapes.require_equal(x.shape, input.shape, message)
 

@@ -1,7 +1,7 @@
 """Products of vectors and matrices.
 
-Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation" (2008), cited below as Giles with the section.
+The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode
+algorithmic differentiation" (2008), cited below as Giles with the section.
 """
 
 from ..errors import GradcliError
@@ -52,7 +52,9 @@ IN_ORDER = 4  # most terms of a sum that BLAS libraries add in order
 
 
 def added_in_order(*factors):
-    """The field `exact` of a matrix product: exact if all sizes, the lengths of sums, are small."""
+    """The field `exact` of a matrix product: "all" if all sizes are small, because short sums are
+    added in order.
+    """
     short = all(len(x.shape) <= 2 and max(x.shape) <= IN_ORDER for x in factors)
     return "all" if short else ""
 

@@ -6,9 +6,9 @@ from ..errors import GradcliError, Singular
 from ..lazy import np
 from .elements import SMALL, choice, compare
 
-MOST_POINTS = 5  # random points; 61 % of pairs of random integers are coprime
+MOST_POINTS = 5  # at which polynomials are evaluated; 61 % of pairs of random integers are coprime
 MOST_ROWS = 6  # most rows of a matrix whose determinant or factor is written out: 720 products
-ORDERS = {  # by number of rows: products of a determinant as columns and sign
+ORDERS = {  # by number of rows: the products in a determinant, as the column in each row, and sign
     0: (((), 1),),
     1: (((0,), 1),),
     2: (((0, 1), 1), ((1, 0), -1)),
@@ -82,7 +82,9 @@ def _cofactors(sp, m, check):
 
 
 def _is_zero(sp, e):
-    """Whether an expression is identically 0; a value at random integers rejects most others."""
+    """Whether an expression is identically 0. Most others are not 0 at random integers, which is
+    fast to check.
+    """
     return next(_at_random(sp, e))[0] == 0 and sp.expand(e) == 0
 
 
@@ -139,7 +141,7 @@ def _quotient(sp, top, bottom):
 
 
 def _are_coprime(sp, top, bottom):
-    """Whether two polynomials are coprime because their values at some integers are."""
+    """Whether two polynomials are shown to be coprime by coprime values at some integers."""
     for values in islice(_at_random(sp, top, bottom), MOST_POINTS):
         if not all(v.is_Integer for v in values):
             return False

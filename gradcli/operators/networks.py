@@ -23,8 +23,8 @@ WIDE = 16  # elements above which PyTorch's results of softmax vary with the num
 
 
 def _softmax_exact(y, x, *, dim):
-    """Which results are exact in PyTorch (see the field `exact`): "all" in short rows, where sums
-    have one order; in long ones only the value, along the last dimension.
+    """The field `exact`: "all" for short rows, whose sums PyTorch adds in order; for long rows only
+    "value", if they are along the last dimension.
     """
     axis = shapes.axis(dim, x.ndim)
     if shapes.numel(x.shape[axis:]) <= WIDE:

@@ -66,7 +66,7 @@ def _kinks(y, x, *, dim, keepdim, ord):
 
 
 def _norm_shape(s, *, dim, keepdim, ord):
-    """As `reduced`. Raises GradcliError for no elements if ord is infinite or below 0."""
+    """As `reduced`. Raises GradcliError for a size of 0 if ord is infinite or below 0."""
     shape = reduced if 0 <= ord < math.inf else reduced_nonempty
     return shape(s, dim=dim, keepdim=keepdim)
 
@@ -218,7 +218,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
     """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
     x = as_node(input)
-    if ord is not None:  # only linalg.norm has this order
+    if ord is not None:  # the keyword of linalg.norm
         return vector_or_matrix_norm(x, ord, dim, keepdim)
     if p == "nuc":
         both = tuple(range(x.ndim)) if dim is None else dim

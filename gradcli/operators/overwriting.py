@@ -20,8 +20,8 @@ def _slice(x, *, dim, index):
 
 def _over_slice(lower, i, x, src, *, dim, index):
     axis = shapes.axis(dim, x.ndim)
-    here = lower.delta(i[axis], index % x.shape[axis])
-    return lower.choice(here, lower(src, [*i[:axis], *i[axis + 1 :]]), lower(x, i))
+    is_written = lower.delta(i[axis], index % x.shape[axis])
+    return lower.choice(is_written, lower(src, [*i[:axis], *i[axis + 1 :]]), lower(x, i))
 
 
 @overwriting(
@@ -46,16 +46,16 @@ def _over_slices(lower, i, x, src, *, dim, start, end, step):
     d = shapes.axis(dim, x.ndim)
     first, _, by = slice(start, end, step).indices(x.shape[d])
 
-    def here(k):
+    def is_written(k):
         return lower.delta(i[d], lower.plus(first, k, by))
 
     def written(k):
-        return lower.product(here(k), lower(src, [*i[:d], k, *i[d + 1 :]]))
+        return lower.product(is_written(k), lower(src, [*i[:d], k, *i[d + 1 :]]))
 
     if not src.numel:
         return lower(x, i)
-    gone = lower.over(src.shape[d], here)
-    remaining = lower.total(lower.number(1), lower.product(lower.number(-1), gone))
+    overwritten = lower.over(src.shape[d], is_written)
+    remaining = lower.total(lower.number(1), lower.product(lower.number(-1), overwritten))
     return lower.total(lower.product(remaining, lower(x, i)), lower.over(src.shape[d], written))
 
 

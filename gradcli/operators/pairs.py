@@ -185,7 +185,7 @@ def lerp(g, y, input, end, weight):
 
 
 def _addcmul(a, b, c, *, value):
-    integral = np.result_type(a, b, c).kind in "iub"  # PyTorch truncates the factor then
+    integral = np.result_type(a, b, c).kind in "iub"  # PyTorch truncates `value` for integers
     return a + (int(value) if integral else value) * b * c
 
 

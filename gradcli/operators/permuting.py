@@ -173,10 +173,10 @@ def _rolls(s, shifts, dims):
         raise GradcliError(
             "arguments", f"roll() has {len(shifts)} shifts for {len(over)} dimensions"
         )
-    far = [0] * max(len(s), 1)
+    totals = [0] * max(len(s), 1)
     for shift, dim in zip(shifts, over, strict=True):
-        far[shapes.axis(dim, len(s))] += shift
-    return far
+        totals[shapes.axis(dim, len(s))] += shift
+    return totals
 
 
 def _rolled_shape(s, *, shifts, dims):
@@ -258,7 +258,9 @@ def rot90(input, k=1, dims=(0, 1), *, axes=None):
 
 
 def _image(input, name, divisors):
-    """Raise GradcliError unless the sizes of the last dimensions are divisible by `divisors`."""
+    """Raise GradcliError unless the size of each dimension in `divisors`, a dict, is divisible by
+    its value.
+    """
     for dim, n in divisors.items():
         if n < 1 or input.ndim < 3 or input.shape[dim] % n:
             have = shapes.text(input.shape)

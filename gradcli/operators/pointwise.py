@@ -106,7 +106,7 @@ F = "torch.nn.functional."
 
 
 @elementwise(
-    lambda x: chosen(np.less(x, 0), 0, x),  # the maximum of -0 and 0 is -0
+    lambda x: chosen(np.less(x, 0), 0, x),  # relu of -0.0 is -0.0
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     zero_second_derivative=True,
     kink=lambda y, x: x.eq(0),
@@ -226,7 +226,9 @@ def softplus(g, y, x, *, beta=1.0, threshold=20.0):
 
 
 def _softplus_double_backward(g, y, grad_output, x, *, beta, threshold):
-    """The gradients of softplus_backward, masked as in _elu_double_backward at the threshold."""
+    """The gradients of softplus_backward; PyTorch multiplies by a mask, so that infinite gradients
+    become nan from the threshold on.
+    """
     scaled, both = _times(x, beta), g * grad_output
     s = sigmoid(scaled)
     curved = where(scaled >= threshold, 0 * both, both * (1 - s) * s)

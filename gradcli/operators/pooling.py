@@ -185,7 +185,7 @@ def _largest_in_symbols(sp, x, indices):
 
 
 def _ties(name, n, indices):
-    """The mask of windows in which the maximum is tied; arguments as of _maximum."""
+    """The field `kink`: the mask of windows whose maximum is tied; arguments as of `_maximum`."""
 
     def tied(y, input, **how):
         sizes = input.shape[-n:]
@@ -199,10 +199,10 @@ def _ties(name, n, indices):
 
 
 def _maximum(name, n, counts, indices, attributes, sentence, examples):
-    """The operators `name` and `name`_indices.
+    """Declare the operators `name` and `name`_indices.
 
-    For each dimension, counts(shape, **attrs) is the number of windows, and indices(shape, **attrs)
-    an array of the indices in each of them.
+    For each dimension, counts(shape, **attrs) returns the number of windows, and
+    indices(shape, **attrs) an array with the indices of the elements in each window.
     """
     _indices(name, n, counts, indices, attributes, examples)
 
@@ -227,7 +227,9 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
 
 
 def _indices(name, n, counts, indices, attributes, examples):
-    """The operator `name`_indices: the indices that `name` returns with return_indices=True."""
+    """Declare the operator `name`_indices, which computes the indices that `name` returns with
+    return_indices=True.
+    """
 
     @named(
         f"{name}_indices",
@@ -308,7 +310,7 @@ def _sliding(n):
 
 
 def adaptive_sizes(name, n, s, output_size):
-    """The number of windows of an adaptive pooling in each dimension; None keeps the size."""
+    """The number of windows of an adaptive pooling in each dimension; None is the input's size."""
     _check(name, n, s)
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
     if len(sizes) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in sizes):
@@ -319,7 +321,7 @@ def adaptive_sizes(name, n, s, output_size):
 
 
 def adaptive_indices(size, count):
-    """The indices of elements in each of `count` windows; shorter ones repeat their last."""
+    """The indices of elements in each of `count` windows; shorter ones repeat their last index."""
     start = np.arange(count) * size // max(count, 1)
     end = -(-(np.arange(count) + 1) * size // max(count, 1))
     width = np.arange(np.max(end - start, initial=1))
@@ -348,7 +350,7 @@ def _adaptive(n):
 
     shorthand(takes="floats")(pool)
 
-    # the name under `torch` always returns both
+    # torch.adaptive_max_pool1d always returns values and indices
     names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
 
     @shorthand(*names, only_aliases=True, takes="floats")

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..lazy import np, scipy_special
 
-MANY = 1 << 14  # elements above which SciPy is used
-SINGLE_UNIT, DOUBLE_UNIT = 2.0**-23, 2.0**-52  # `unit` of a precision
+MANY = 1 << 14  # elements from which SciPy is used
+SINGLE_UNIT, DOUBLE_UNIT = 2.0**-23, 2.0**-52  # machine epsilon of float32 and float64
 
 
 def floats(x: Any) -> Any:
@@ -40,8 +40,9 @@ def by_python(name: str) -> Callable:
 
 
 def named(name: str) -> Callable:
-    """NumPy's function, computed in double precision. In single precision NumPy's results are off
-    by up to three units in the last place, PyTorch's by one; the evaluator rounds the result.
+    """NumPy's function of this name, computed in double precision even for float32, to which the
+    evaluator rounds the result. In single precision NumPy's results are off by up to three units in
+    the last place, PyTorch's by one.
     """
 
     def value(*xs: Any) -> Any:

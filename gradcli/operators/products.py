@@ -51,8 +51,8 @@ def _added(beta, input, alpha, product, scaled=_unless_0):
 
 
 def _with_product(factors, sizes, *, takes="numbers of one kind", **fields):
-    """Declare a function with beta and alpha of an input and a product of two `factors`, with
-    PyTorch's deprecated orders of parameters.
+    """Declare a function beta * input + alpha * (a product of two `factors`), with PyTorch's
+    deprecated orders of parameters.
     """
     starts = ("beta input alpha", "beta input", "input beta alpha", "input beta")
 

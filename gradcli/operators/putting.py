@@ -1,4 +1,4 @@
-"""Elements written into zeros, the transpose of indexing, and equal expressions in PyTorch's
+"""Elements written into zeros: the transpose of indexing, and how it is expressed in PyTorch's
 operators.
 """
 
@@ -176,8 +176,8 @@ def _is_nested(full):
 
 
 def _into_zeros_nested(v, shape, full):
-    """v written into zeros by one item of the index, and the result by the others: integers last,
-    slices before.
+    """v written into zeros, by one item of the index after the other: first lists and arrays, then
+    slices, then integers.
     """
     parts = _parts(full, shape)
     d, item = min(parts, key=lambda part: (not isinstance(part[1], int), is_array(part[1])))
@@ -188,7 +188,9 @@ def _into_zeros_nested(v, shape, full):
 
 
 def _margins(item):
-    """The sizes before and after a slice, if they are the same for every size; otherwise None."""
+    """The numbers of elements before and after a slice, if they are the same for dimensions of all
+    sizes; otherwise None.
+    """
     if not isinstance(item, slice) or item.step not in (None, 1):
         return None
     if (item.start or 0) < 0 or (item.stop is not None and item.stop >= 0):

@@ -80,9 +80,9 @@ class _Layers:
 
     def __init__(self, name, params, has_biases, num_layers, dropout, train, bidirectional):
         self.name, self.size = name, 4 if has_biases else 2
-        self.count, self.ways = num_layers, 2 if bidirectional else 1
-        if not isinstance(params, tuple) or len(params) != self.size * self.count * self.ways:
-            wanted = f"{self.size} for each of {self.count * self.ways} layers and directions"
+        self.count, self.directions = num_layers, 2 if bidirectional else 1
+        if not isinstance(params, tuple) or len(params) != self.size * self.count * self.directions:
+            wanted = f"{self.size} for each of {self.count * self.directions} layers and directions"
             raise GradcliError("arguments", f"{name}() takes a list of weights, {wanted}")
         self.params = params
         number = isinstance(dropout, int | float)
@@ -106,13 +106,13 @@ class _Layers:
         last = []
         for layer in range(self.count):
             outputs = []
-            for way in range(self.ways):
-                k = layer * self.ways + way
+            for is_reverse in range(self.directions):
+                k = layer * self.directions + is_reverse
                 state, built = states[k], []
-                for x in reversed(inputs) if way else inputs:
+                for x in reversed(inputs) if is_reverse else inputs:
                     state = cell(x, state, *self.of(k))
                     built.append(state[0])
-                outputs.append(built[::-1] if way else built)
+                outputs.append(built[::-1] if is_reverse else built)
                 last.append(state)
             inputs = [cat(*at, dim=1) if len(at) > 1 else at[0] for at in zip(*outputs)]
         return inputs, last
@@ -130,7 +130,7 @@ def _sequence(name, cell, sentence, remembers=False, **fields):
         starts = tuple(map(as_node, hx)) if remembers else (as_node(hx),)
         if sequence.ndim != 3 or any(s.ndim != 3 for s in starts):
             raise GradcliError("shape", f"{name}() needs an input and a state of 3 dimensions")
-        wanted = layers.count * layers.ways
+        wanted = layers.count * layers.directions
         message = f"{name}() needs a state for each of {wanted} layers and directions"
         shapes.require_equal(starts[0].shape[:1], (wanted,), message)
         along = 1 if batch_first else 0
@@ -170,5 +170,5 @@ lstm = _sequence(
     "lstm_cell from time to time: outputs, last state, last memory.",
     remembers=True,
     saved=_weights_backwards,
-    saved_dtype="float32",  # MKLDNN has one operation for float32; float64 uses those here
+    saved_dtype="float32",  # MKLDNN computes it as one operation; float64 uses those above
 )

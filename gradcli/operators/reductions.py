@@ -90,14 +90,16 @@ def prod(g, y, x, dim):
 
 
 def others(x, *, dim):
-    """The product of the other elements; as in PyTorch, by division if none is 0."""
+    """For each element of an array, the product of the other elements along dim; as in PyTorch, by
+    division if no element is 0.
+    """
     if np.count_nonzero(x == 0) == 0:
         return np.prod(x, axis=dim, keepdims=True) / x
     return _exclusive_products(x, dim=dim)
 
 
 def _exclusive_products(x, *, dim):
-    """The product of the other elements: of those before times those after."""
+    """`others` without division: the product of the elements before times that of those after."""
     last = tuple(range(-len(dim), 0))
     transposed = np.moveaxis(x, dim, last)
     flat = transposed.reshape(*transposed.shape[: x.ndim - len(dim)], -1)
@@ -137,7 +139,9 @@ def prod_others(x, *, dim):
 
 
 def without_each(x, dim):
-    """The product of the other elements without division, PyTorch's method if elements are 0."""
+    """For each element, the product of the other elements along dim, without division: PyTorch's
+    method if an element is 0.
+    """
     unreduced = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*unreduced, *dim)
     rows = permuted(x, order).reshape(shape=(*(x.shape[d] for d in unreduced), -1))
@@ -149,6 +153,7 @@ def without_each(x, dim):
 
 
 def _shared(g, y, x, dim):
+    """The gradient of an extreme along dim, divided equally among tied elements."""
     hit = x.eq(y)
     return g * hit / hit.sum(dim=dim, keepdim=True)
 
@@ -186,7 +191,7 @@ def amin(g, y, x, dim):
     return _shared(g, y, x, dim)
 
 
-def _place_of(name, symbol, extreme):
+def _arg_reduction(name, symbol, extreme):
     return operator(
         shape=reduced_nonempty,
         value=lambda x, *, dim, keepdim: np.asarray(getattr(np, name)(x, dim, keepdims=keepdim)),
@@ -202,13 +207,13 @@ def _place_of(name, symbol, extreme):
     )
 
 
-@_place_of("argmax", "Max", amax)
+@_arg_reduction("argmax", "Max", amax)
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """The index of the largest element along dim; no gradient."""
     return None
 
 
-@_place_of("argmin", "Min", amin)
+@_arg_reduction("argmin", "Min", amin)
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """The index of the smallest element along dim; no gradient."""
     return None
@@ -270,7 +275,9 @@ def share_all(g, y, x):
 
 
 def of_all(name, meaning, sentence, examples):
-    """The operator `{name}_all`: one of all elements, of which equal ones share the gradient."""
+    """Declare the operator `{name}_all`, which selects one of all elements; elements equal to it
+    share the gradient.
+    """
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}", examples=examples,
         kink=lambda y, x: x.eq(y).sum() > 1, caveat=TIE, exact="all",

@@ -17,7 +17,7 @@ from .pointwise import F
 from .pooling import adaptive_indices, adaptive_sizes
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
-MOST_TERMS = 16  # of a sum that are added one after another; more are added by np.add.reduceat
+MOST_TERMS = 16  # of a sum that is added term by term; longer ones use np.add.reduceat
 MOST_ENTRIES = 1 << 22  # elements of the largest weight matrix in index notation
 BLOCK = 1 << 20  # terms that np.add.reduceat adds at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
@@ -72,7 +72,7 @@ class _Weights:
 
 @lru_cache(maxsize=256)
 def _weights(kind, transposed=False):
-    """The weights of a kind: a tuple of the name of a function below and its arguments."""
+    """The weights of `kind`, a tuple of the name of a function in KINDS and its arguments."""
     if transposed:
         return _weights(kind).transposed
     name, *arguments = kind
@@ -129,7 +129,7 @@ def _in_torch(x, *, dim, kind, transposed):
 
 
 def _by_matrix(lower, i, x, *, dim, kind, transposed):
-    """An element by the weight matrix; None if that is too large."""
+    """The field `index`: a product with the weight matrix; None if this matrix is too large."""
     if kind[1] * kind[2] > MOST_ENTRIES:
         return None
     return resample.expand(x, dim=dim, kind=kind, transposed=transposed)
@@ -208,6 +208,7 @@ def _step(size, count, factor, align_corners=False):
 
 
 def _centres(size, count, factor, align_corners):
+    """The coordinates of output elements, as indices of the input."""
     step = _step(size, count, factor, align_corners)
     at = np.arange(count)
     return step * at if align_corners else step * (at + 0.5) - 0.5
@@ -216,8 +217,8 @@ def _centres(size, count, factor, align_corners):
 def nearest(size, count, factor, exact):
     """The nearest element; without `exact`, with the rounding of PyTorch's mode "nearest"."""
     at = np.arange(count) + (0.5 if exact else 0.0)
-    there = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
-    indices = np.minimum(there, size - 1)[:, None]
+    rounded = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
+    indices = np.minimum(rounded, size - 1)[:, None]
     return _Weights(indices, np.ones(indices.shape), size)
 
 
@@ -233,7 +234,9 @@ def linear(size, count, factor, align_corners):
 
 
 def cubic_weights(t, sharpness=CUBIC_PARAMETERS[0]):
-    """The weights of two elements before and two after a coordinate, t after the second."""
+    """The weights of the two elements before and the two after a coordinate, whose distance from
+    the second element is t.
+    """
 
     def near(x):
         return ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
@@ -287,7 +290,7 @@ def averages(size, count):
 
 KINDS = {f.__name__: f for f in (nearest, linear, cubic, smooth, averages)}
 
-# ---- the same in PyTorch's functions: a row of weights for each element of the input -------------
+# ---- weights by PyTorch's functions: the rows of the identity matrix, resampled ------------------
 
 
 def _unit_line(size, count, factor, **how):
@@ -296,7 +299,7 @@ def _unit_line(size, count, factor, **how):
 
 
 def _unit_image(size, count, factor, **how):
-    """For modes that need images: one with a first dimension that is not resampled."""
+    """As `_unit_line`, for modes that need images; the first dimension of an image is unchanged."""
     to = {"size": (size, count)} if factor is None else {"scale_factor": (1.0, factor)}
     image = eye(n=size).unsqueeze(dim=0).unsqueeze(dim=0)
     return interpolate(image, **to, **how)[0, 0]

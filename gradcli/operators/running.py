@@ -143,7 +143,9 @@ def cumprod_by_leaving_out(g, x, *, dim):
 
 
 def _cumprod_double_backward(h, g, x, *, dim):
-    """The gradient with respect to x, one i at a time, as in PyTorch, to handle zeros."""
+    """The gradient of cumprod_backward with respect to x. As in PyTorch, the terms of each element
+    x[k] are computed separately, because elements may be 0.
+    """
     h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
     result = np.zeros(np.shape(x))
     for k in range(x.shape[-1]):
@@ -183,7 +185,9 @@ def _ties_with_previous(y, x, *, dim):
 
 
 def _latest(sp, relation, row):
-    """The index of the last element that is the extreme of all, which `relation` compares."""
+    """The index of the last element that is the extreme of the row: `relation`, "Ge" or "Le", holds
+    between it and every other element.
+    """
     out = sp.Integer(0)
     for k in range(1, len(row)):
         over = (elements.compare(sp, relation, row[k], x) for x in row[:k] + row[k + 1 :])

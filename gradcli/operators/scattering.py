@@ -69,7 +69,7 @@ def _scattered(name):
 
 
 def _used_values(src, index):
-    """The elements of src that are used, if index is smaller, as a vector; for NumPy arrays."""
+    """As `_used`, for NumPy arrays; as a vector."""
     if np.ndim(src):
         src = np.asarray(src)[_source_index(np.asarray(src), np.asarray(index))]
     return np.broadcast_to(src, np.shape(index) if np.ndim(index) else np.shape(src)).reshape(-1)
@@ -105,8 +105,9 @@ def _repeated_indices(y, x, index, src, *, dim):
 
 
 def _overwritten(lower, x, counts, written):
-    """Overwriting in index notation: `written`, which is 0 elsewhere, where `counts` of writes are
-    positive, otherwise x. None if indices repeat, or are not known.
+    """Overwriting in index notation: `written` for elements that are written, otherwise x. `counts`
+    is how often each element is written; where it is 0, `written` is 0. None if indices repeat or
+    are unknown.
     """
     number = None if lower.values is None else lower.values(counts)
     if number is None or np.any(np.asarray(number) > 1):
@@ -123,7 +124,9 @@ def _scatter_by_index(lower, i, x, index, src, *, dim):
 
 
 def _used(src, index):
-    """The elements of src that are used, if index is smaller."""
+    """The part of src that index uses, in the shape of index. If index is smaller than src, these
+    are the first elements along each dimension.
+    """
     if src.shape == index.shape:
         return src
     if not src.ndim:
@@ -352,7 +355,7 @@ def _put_shape(s, index, source, *, accumulate):
             raise shapes.Conflict(message, *next((n, k) for n, k in zip(source, index) if n != k))
         if 1 in (len(source), len(index)):
             raise shapes.Conflict(message, count, indices)
-        raise GradcliError("shape", message)  # sizes that make the counts equal are too many to try
+        raise GradcliError("shape", message)  # many different sizes would make the counts equal
     return s
 
 
@@ -366,7 +369,7 @@ def _put(x, index, source, *, accumulate):
 
 
 def _put_workspace(out, s, index, source, *, accumulate):
-    """Elements of the indices as they are compared and wrapped, and of the source in a row."""
+    """Elements of the indices, two temporary arrays of them, and the flattened source."""
     return 3 * shapes.numel(index) + shapes.numel(source)
 
 

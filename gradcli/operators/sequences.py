@@ -1,9 +1,9 @@
 """ctc_loss: the loss of a sequence of labels, summed over all alignments with the time steps.
 
-An alignment has a class at every time: blanks may stand between labels, and labels may be repeated.
-With blanks inserted around the labels, each step stays, moves to the next position, or skips a
-blank between different labels. Probabilities are logarithms, and are propagated together with their
-tangents.
+An alignment has a class at every time step: there may be blanks between labels, and labels may be
+repeated. It is a path through the sequence of labels with blanks before, between and after them:
+from one time step to the next, it stays at a position, moves to the next one, or skips a blank
+between different labels. Logarithms of probabilities are propagated together with their tangents.
 """
 
 from itertools import groupby, product
@@ -58,14 +58,18 @@ class _Alignments:
         out, tangents = np.full(x.shape, -np.inf), np.zeros(x.shape)
         out[:1, :, :2], tangents[:1, :, :2] = x[:1, :, :2], tangent[:1, :, :2]
         for t in self.time[1:]:
-            ways = [out[t - 1], _shifted(out[t - 1], 1, -np.inf), _shifted(out[t - 1], 2, -np.inf)]
-            ways[2] = np.where(skips, ways[2], -np.inf)
-            way_tangents = [
+            predecessors = [
+                out[t - 1],
+                _shifted(out[t - 1], 1, -np.inf),
+                _shifted(out[t - 1], 2, -np.inf),
+            ]
+            predecessors[2] = np.where(skips, predecessors[2], -np.inf)
+            predecessor_tangents = [
                 tangents[t - 1],
                 _shifted(tangents[t - 1], 1, 0),
                 _shifted(tangents[t - 1], 2, 0),
             ]
-            out[t], tangents[t] = _logsumexp(np.stack(ways), np.stack(way_tangents))
+            out[t], tangents[t] = _logsumexp(np.stack(predecessors), np.stack(predecessor_tangents))
             out[t] += x[t]
             tangents[t] += tangent[t]
         return out, tangents
@@ -73,10 +77,10 @@ class _Alignments:
     def losses(self, out, tangents):
         """Minus the log-probability of ending at the last label or blank, and its tangent."""
         last, ends = np.maximum(self.times - 1, 0), np.stack([2 * self.counts, 2 * self.counts - 1])
-        ways, way_tangents = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, tangents))
-        ways = np.where(ends < 0, -np.inf, ways)
+        final, final_tangents = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, tangents))
+        final = np.where(ends < 0, -np.inf, final)
         never = np.where(self.counts == 0, 0.0, -np.inf)
-        total, tangent = _logsumexp(ways, way_tangents)
+        total, tangent = _logsumexp(final, final_tangents)
         return -np.where(self.times == 0, never, total), -np.where(self.times == 0, 0, tangent)
 
     def by_class(self, x, classes):
@@ -106,12 +110,12 @@ def _shifted(x, by, fill):
     return out
 
 
-def _logsumexp(ways, way_tangents):
+def _logsumexp(logs, tangents):
     """The logsumexp over the first dimension, nan for inf as in PyTorch, and its tangent."""
-    total = np.logaddexp.reduce(ways)
+    total = np.logaddexp.reduce(logs)
     total = np.where(np.isposinf(total), np.nan, total)
-    shares = np.exp(ways - np.where(np.isneginf(total), 0, total))
-    return total, np.sum(shares * way_tangents, axis=0)
+    shares = np.exp(logs - np.where(np.isneginf(total), 0, total))
+    return total, np.sum(shares * tangents, axis=0)
 
 
 def _losses(log_probs, targets, *, zero_infinity, **lengths):
@@ -154,29 +158,36 @@ def _alignments(sp, log_probs, targets, input_lengths, target_lengths, blank):
     for n, (times, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
         labels = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
         end, wanted = end + count, [int(label) for label in labels]
-        ways = [w for w in product(range(classes), repeat=times) if _collapsed(w, blank) == wanted]
-        yield {w: sp.exp(sp.Add(*(log_probs[t, n, c] for t, c in enumerate(w)))) for w in ways}
+        alignments = [
+            w for w in product(range(classes), repeat=times) if _collapsed(w, blank) == wanted
+        ]
+        yield {
+            w: sp.exp(sp.Add(*(log_probs[t, n, c] for t, c in enumerate(w)))) for w in alignments
+        }
 
 
-def _collapsed(way, blank):
+def _collapsed(classes, blank):
     """The labels of an alignment, without repetitions and blanks."""
-    return [label for label, _ in groupby(way) if label != blank]
+    return [label for label, _ in groupby(classes) if label != blank]
 
 
 def _symbolic_losses(sp, log_probs, targets, *, zero_infinity, **how):
     never = sp.S.Zero if zero_infinity else sp.oo
-    result = _alignments(sp, log_probs, targets, **how)
-    return np.array([-sp.log(sp.Add(*ways.values())) if ways else never for ways in result], object)
+    samples = _alignments(sp, log_probs, targets, **how)
+    return np.array(
+        [-sp.log(sp.Add(*alignments.values())) if alignments else never for alignments in samples],
+        object,
+    )
 
 
 def _symbolic_slopes(sp, log_probs, targets, direction, *, zero_infinity, **how):
     out = np.full(log_probs.shape, sp.S.Zero, object)
-    for n, ways in enumerate(_alignments(sp, log_probs, targets, **how)):
-        total = sp.Add(*ways.values())
+    for n, alignments in enumerate(_alignments(sp, log_probs, targets, **how)):
+        total = sp.Add(*alignments.values())
         for t, c in product(range(how["input_lengths"][n]), range(log_probs.shape[2])):
-            through = sp.Add(*(ways[w] for w in ways if w[t] == c))
+            through = sp.Add(*(alignments[w] for w in alignments if w[t] == c))
             undefined = sp.S.Zero if zero_infinity else sp.nan
-            out[t, n, c] = sp.exp(log_probs[t, n, c]) - through / total if ways else undefined
+            out[t, n, c] = sp.exp(log_probs[t, n, c]) - through / total if alignments else undefined
     return out
 
 
@@ -283,9 +294,9 @@ def ctc_loss(
         )
     batch = log_probs if log_probs.ndim == 3 else log_probs.unsqueeze(dim=1)
     times, samples, _ = batch.shape
-    inputs = _whole("input_lengths", input_lengths, samples, times)
+    inputs = _checked_lengths("input_lengths", input_lengths, samples, times)
     longest = targets.shape[1] if targets.ndim == 2 else targets.shape[0]
-    counts = _whole("target_lengths", target_lengths, samples, longest)
+    counts = _checked_lengths("target_lengths", target_lengths, samples, longest)
     _check_targets(targets, samples, counts)
     losses = ctc_losses(
         batch, targets, input_lengths=inputs, target_lengths=counts, blank=blank,
@@ -298,7 +309,7 @@ def ctc_loss(
     return reduced(losses, reduction)
 
 
-def _whole(name, given, samples, most):
+def _checked_lengths(name, given, samples, most):
     """The lengths of the samples. Raises GradcliError if one is invalid."""
     if isinstance(given, Array):
         given = tuple(given.value.reshape(-1).tolist())

@@ -74,7 +74,7 @@ def _times(x, alpha):
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
-    single = source.numel == index.numel == x.numel == 1  # PyTorch does not check shapes then
+    single = source.numel == index.numel == x.numel == 1  # for these PyTorch checks no shapes
     index = _scatter_index(x, index, source, dim, "index_copy", any_shape=single)
     return x.scatter(dim=dim, index=index, src=source)
 

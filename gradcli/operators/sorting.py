@@ -40,9 +40,9 @@ def selected(
     """Declare the operators `{name}_values` and `{name}_indices`; `fields` are their attributes.
 
     `indices_of(rows, **attrs)` returns the indices along the last dimension,
-    `symbolic_indices_of(sp, row, **attrs)` those of one row. `call` is the call of PyTorch's
-    function. `kink` applies to the values and, for ties, to the indices. `running`: PyTorch saves
-    the input too.
+    `symbolic_indices_of(sp, row, **attrs)` those of one row. `call` is the spelling of PyTorch's
+    function. `kink` is that field of both operators; its y are always the values. `running`:
+    whether PyTorch saves the input for backward too.
     """
     kink = kink or (tied if "keepdim" in fields else None)
     common = {"attributes": fields, "order": " ".join(("x", *fields)), "caveat": caveat}
@@ -108,8 +108,8 @@ def _indices_along(indices_of):
 
 
 def _symbolic_indices_along(symbolic_indices_of):
-    """The field `symbolic` of the indices, by `symbolic_indices_of` for each row; an error if it is
-    None.
+    """The field `symbolic` of the indices: `symbolic_indices_of` for each row, or an error if this
+    is None.
     """
 
     def write(sp, x, *, dim, keepdim=True, **attrs):
@@ -223,7 +223,7 @@ def _top_shape(s, *, k, dim, **_):
 
 def _top(rows, *, k, largest, sorted):
     indices = _stable_argsort(rows, largest)
-    if k * 64 <= rows.shape[-1]:  # PyTorch then uses another algorithm, which is not followed here
+    if k * 64 <= rows.shape[-1]:  # PyTorch uses another algorithm for small k; ties may differ
         return indices[..., :k]
     order = descending if largest else ascending
     return _with_ties(
@@ -331,7 +331,7 @@ def _declare_median_of_all(name, along, sentence):
         row = x.reshape(shape=(-1,))
         if x.numel:
             return along(row, dim=0)
-        # of no elements: nan, or the least integer, as in PyTorch; the sum gives it the dtype
+        # as in PyTorch, the median of an empty tensor is nan, or the smallest integer
         return row.sum() * float("nan") if x.dtype == "float" else row.sum() + -(2**63)
 
     return of_all(name, meaning, sentence, ((f"{name}(x)", "x=3"),))

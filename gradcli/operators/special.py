@@ -168,7 +168,7 @@ def entr(g, y, x):
 
 
 def _slope_of_logit(g, y, x, *, eps):
-    slope = (x + 0) * (1 - x)  # PyTorch divides by 0 at -0
+    slope = (x + 0) * (1 - x)  # at x = -0 the divisor is 0 in PyTorch, not -0
     if eps is None or eps < 0:
         return where((x >= 0) & (x <= 1), g / slope, math.nan)
     return where((x < eps) | (x > 1 - eps), 0, g / slope)

@@ -34,7 +34,7 @@ def _variance(x, axis, keepdims, *, correction):
     count = shapes.numel([x.shape[d] for d in axis])
     freedom = count - correction
     spread, mean = _sum_of_squares(x, axis)
-    rounding = count * np.square(count * unit(x) * mean)  # at most, if all are equal
+    rounding = count * np.square(count * unit(x) * mean)  # bound of `spread` for equal elements
     if 0 < len(axis) < x.ndim and np.any(spread <= rounding):
         first = x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
         spread, _ = _sum_of_squares(x - first, axis)
@@ -43,7 +43,7 @@ def _variance(x, axis, keepdims, *, correction):
 
 
 def _canonical(*, dim, correction, unbiased=None, **attrs):
-    """The attributes with `unbiased`, which may be passed for dim, converted to a correction."""
+    """The attributes, with `unbiased`, or a bool in place of dim, converted to `correction`."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -58,7 +58,9 @@ def _canonical(*, dim, correction, unbiased=None, **attrs):
 
 
 def _check_unbiased(unbiased):
-    """Raise GradcliError for a number: `correction` is keyword-only."""
+    """Raise GradcliError unless `unbiased` is a bool. A number is probably meant as `correction`,
+    which PyTorch accepts by keyword only.
+    """
     cure = f"as a keyword it is correction={unbiased!r}"
     require(isinstance(unbiased, bool), f"unbiased must be True or False, got {unbiased!r}: {cure}")
 
@@ -324,12 +326,13 @@ def _at_ranks(rows, ranks, interpolation):
 
 
 def _ranks(rows, q):
-    """The ranks of quantiles; the last one, that of nan, if a row has nan."""
+    """The ranks of quantiles; for a row with nan, the last rank, because nan is sorted last."""
     last = size(rows, dim=(-1,)) - 1
     return otherwise(isnan(rows).sum(dim=-1, keepdim=True) > 0, q * last, last)
 
 
 def _ranks_of_known(rows, q):
+    """The ranks of quantiles among the elements that are not nan, which are sorted first."""
     last = (~isnan(rows)).sum(dim=-1, keepdim=True) - 1
     return where(last < 0, 0.0, q * last)
 

@@ -3,7 +3,7 @@
 from ..graphs.shapes import numel
 from ..lazy import np
 
-MANY = 1 << 12  # elements of an array for which these are faster
+MANY = 1 << 12  # elements of an array from which these functions are faster
 SHORT = 1 << 9  # elements of the longest row that a product with ones adds as accurately as np.sum
 FEW = 1 << 6  # elements of the longest row whose maximum is faster in the transpose
 

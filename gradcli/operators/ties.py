@@ -1,4 +1,4 @@
-"""Masks of values that are equal, or 0, up to rounding, as decompositions are never exact."""
+"""Masks of values of matrix decompositions that are equal, or 0, up to rounding errors."""
 
 from .arithmetic import abs
 from .floats import rounding_unit

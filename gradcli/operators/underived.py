@@ -99,7 +99,7 @@ airy_ai = _detached(
 
 # ---- orthogonal polynomials ----------------------------------------------------------------------
 
-MOST_DEGREE = 10_000  # degree of a polynomial that takes less than a second
+MOST_DEGREE = 10_000  # the highest degree that is computed, in less than a second
 HERMITE = 512  # the highest degree of PyTorch's Hermite polynomials; values are inf before it
 
 

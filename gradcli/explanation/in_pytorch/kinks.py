@@ -11,7 +11,7 @@ from ..analysis import Analysis
 
 
 def kinks_hit(a: Analysis) -> list[tuple[Node, Any]]:
-    """The operations through which a gradient flows at a kink, and the masks of where."""
+    """The operations through which a gradient flows at a kink, and masks of the elements at it."""
     result = []
     for node, mask in kinks(a.problem):
         if all(map(a.has_numbers, node.parents)):
@@ -22,8 +22,9 @@ def kinks_hit(a: Analysis) -> list[tuple[Node, Any]]:
 
 
 def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
-    """The operations with kinks through which a gradient flows, those of lower orders and of
-    indices included, each with the node of a mask of where it is at a kink.
+    """Yield the operations with kinks through which a gradient flows, each with a node that
+    computes the mask of elements at the kink. Operations of derivatives of lower order and of the
+    computation of indices are included.
     """
     order = walk([*(p.out for p in problem.orders), *problem.indices], on_the_way)
     active = conducting(order, {x.node for x in problem.wrt})
@@ -33,17 +34,17 @@ def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
 
 
 def written_around(node: Node, a: Analysis) -> Node | None:
-    """The operation of the source in whose expansion a node occurs; None if there is none."""
+    """The operation in the user's text whose expansion contains `node`; None if there is none."""
     order = walk([a.problem.out, *a.problem.indices], on_the_way)
     around = downstream(order, [node], on_the_way)
     return next((n for n in order if n in around and n.span is not None), None)
 
 
 def on_the_way(node: Node) -> tuple[Node | None, ...]:
-    """The nodes that a gradient flows to: the inputs, and the expansion if the operator has neither
-    a rule nor kinks.
+    """The nodes to which a gradient flows from `node`: its inputs, and its expansion if the
+    operator has neither a rule nor kinks.
     """
     if not conducts(node):
         return ()
-    speaks = node.op.rule is not None or node.op.kink is not None
-    return node.inputs if speaks else (*node.inputs, node.expansion)
+    in_one_step = node.op.rule is not None or node.op.kink is not None
+    return node.inputs if in_one_step else (*node.inputs, node.expansion)

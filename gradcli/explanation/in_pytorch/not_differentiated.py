@@ -16,24 +16,24 @@ NOT_IN_PYTORCH, NOT_IN_JAX = "not-in-pytorch", "not-in-jax"
 
 @once
 def not_differentiated(a: Analysis) -> list[tuple[str, str]]:
-    """Notes on inputs of operators with respect to which PyTorch has no derivative, and on
-    gradients that it does not differentiate; in a program of JAX on slopes that are not JAX's.
+    """Notes on inputs with respect to which PyTorch has no derivative, and on gradients that it
+    does not differentiate again; for a JAX program, also on derivatives that differ from JAX's.
     """
     names = (name for x in a.problem.wrt for name in a.double_backward_errors(x))
-    return [*_fixed(a), *_not_again(names), *_not_in_jax(a)]
+    return [*_without_derivative(a), *_not_twice(names), *_not_in_jax(a)]
 
 
 def hessian_not_differentiated(p: Problem) -> list[tuple[str, str]]:
     """Notes on gradients that PyTorch does not differentiate, for a Hessian."""
-    return _not_again(name for x in p.wrt for name in double_backward_errors(p.out, x.node))
+    return _not_twice(name for x in p.wrt for name in double_backward_errors(p.out, x.node))
 
 
-def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
+def _not_twice(names: Iterable[str]) -> list[tuple[str, str]]:
     text = "PyTorch does not differentiate the gradient of {}: it raises an error."
     return [(NOT_IN_PYTORCH, text.format(name)) for name in dict.fromkeys(names)]
 
 
-def _fixed(a: Analysis) -> list[tuple[str, str]]:
+def _without_derivative(a: Analysis) -> list[tuple[str, str]]:
     """Notes on inputs with respect to which PyTorch has no derivative."""
     result = []
     for step in a.gradients.steps:
@@ -54,15 +54,15 @@ WARNED = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 def broadcast_losses(p: Problem) -> list[tuple[str, str]]:
-    """Notes on losses whose input and target have different shapes, as a column and a row ("Using a
-    target size that is different to the input size").
+    """Notes on losses whose input and target have different shapes, such as a column and a row, for
+    which PyTorch warns "Using a target size that is different to the input size".
     """
     nodes = walk([p.out, *p.named.values()])
-    text = [_apart(n) for n in nodes if n.op.name in WARNED]
+    text = [_mismatch(n) for n in nodes if n.op.name in WARNED]
     return [("broadcast-loss", s) for s in dict.fromkeys(text) if s]
 
 
-def _apart(node: Node) -> str | None:
+def _mismatch(node: Node) -> str | None:
     x, t = (i.shape for i in node.parents[:2])
     if x == t:
         return None
@@ -83,10 +83,10 @@ def _not_in_jax(a: Analysis) -> list[tuple[str, str]]:
         return []
     met = dict.fromkeys(node.op.name for node, _ in kinks_hit(a))
     texts = [TIES.format(SHARED[name]) for name in met if name in SHARED]
-    return [(NOT_IN_JAX, text) for text in (*texts, *([ENDS] if _holds_ends(a) else []))]
+    return [(NOT_IN_JAX, text) for text in (*texts, *([ENDS] if _has_nonfinite(a) else []))]
 
 
-def _holds_ends(a: Analysis) -> bool:
+def _has_nonfinite(a: Analysis) -> bool:
     """Whether an input, an intermediate or a gradient contains nan or infinity."""
     nodes = [*a.problem.named.values(), a.problem.out, *(x.node for x in a.problem.inputs.values())]
     values = [a.value(n) for n in nodes if n.dtype == "float" and a.has_numbers(n)]

@@ -12,8 +12,9 @@ FILE = Path(__file__).with_name("kinks.json")
 
 
 class Kink(NamedTuple):
-    """A point without a derivative: the expression, the values, the element that varies; the
-    one-sided slopes, and the gradients of PyTorch and JAX; None if JAX lacks the operator.
+    """A point without a derivative: the expression, the values, and the element `by` that varies;
+    the one-sided derivatives `left` and `right`; and the gradients of PyTorch and JAX, the latter
+    None if JAX lacks the operator.
     """
 
     operator: str
