@@ -43,14 +43,14 @@ FAR_OUT = 1e-6
 ROUGH = 1e-3  # the tolerance in single precision; a larger error means that digits cancel
 ASKS_FOR_NAN = ("isnan", "isfinite")
 
-Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
+Compared = list[tuple[Node, Node | None]]  # pairs of tensors that are compared; None means 0
 
 
 def on_all_branches(
     points: Points, claims: Sequence[Claim], names: Sequence[str], within: Within = dict
 ) -> Points:
-    """The points, and others on further branches. `within` projects values onto a condition that
-    all points satisfy.
+    """The points, followed by new points that cover further branches. `within` projects values onto
+    a condition that all points satisfy.
     """
     branches = _Branches(points.tried[0], claims, names, within)
     if not branches.free or not (branches.compared or branches.ordered):
@@ -206,13 +206,13 @@ class _Branches:
 
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
-    """The claims as graphs, without those that do not fit."""
+    """The graphs of the claims, without claims that raise an error at the shapes of `base`."""
     result = (partial(built, c.program, base.problem, base.picking) for c in claims)
     return filter(None, map(if_applicable, result))
 
 
 def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
-    """Masks of where claims are at kinks."""
+    """Boolean nodes that are true for the elements at which a claim has a kink."""
     order = walk(claimed)
     moving = downstream(order, free)
     for node in order:
@@ -232,8 +232,8 @@ def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
 
 
 def _held_above(order: Sequence[Node]) -> Iterator[Node]:
-    """What is held above a negligible bound, also within operations: (1 - p) * p in the gradient
-    of binary_cross_entropy.
+    """The tensors that are clamped from below by a negligible bound, also inside composite
+    operations, such as (1 - p) * p in the gradient of binary_cross_entropy.
     """
     for node in walk(expanded(order).values()):
         low = node.inputs[1] if node.op is OPS["clamp"] else None

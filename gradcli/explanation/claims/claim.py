@@ -217,8 +217,8 @@ def _split_assignment(s: Statement, source: Source) -> Iterator[Statement]:
 
 
 def _target(name: str, problem: Problem, span: Span) -> str:
-    """The name whose gradient is denoted: W for W, dW, d_W, grad_W and W.grad. Raises
-    GradcliError.
+    """The name whose gradient `name` denotes: W for W, dW, d_W, grad_W and W.grad. Raises
+    GradcliError if the problem has no such name, or it has no gradient.
     """
     nodes = targets(problem)
     for plain in differentiated_names(name):

@@ -56,7 +56,7 @@ def operands(e: ast.expr) -> list[ast.expr]:
 
 
 def factors_of(e: ast.expr) -> Iterator[ast.expr]:
-    """The factors of a product, and of numerators."""
+    """The factors of a product, or of the numerator of a quotient."""
     if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
         yield from factors_of(e.left)
         yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
@@ -112,7 +112,7 @@ def is_transposed(e: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def reduction(e: ast.expr) -> str | None:
-    """ "sum" or "mean" for a call of it."""
+    """The name "sum" or "mean" if an expression is a call of it, else None."""
     name = called_name(e) if operands(e) else None
     return name if name in REDUCTIONS else None
 
@@ -251,7 +251,7 @@ def method(
 
 
 def divided(e: ast.expr) -> ast.expr | None:
-    """d of 1 / d, and of ones_like(x) / d; None for other parts."""
+    """The divisor d if an expression is 1 / d or ones_like(x) / d; None for others."""
     result = matched("1 / d", e) or matched("ones_like(...) / d", e)
     return None if result is None else result["d"]
 
@@ -274,7 +274,7 @@ def added(left: ast.expr, right: ast.expr) -> ast.expr:
 
 
 def transposed(e: ast.expr) -> ast.expr:
-    """A part transposed; x for x.T."""
+    """The transpose of a part: x.T for x, and x for x.T."""
     return e.value if is_transposed(e) else ast.Attribute(e, "T")
 
 
@@ -311,15 +311,14 @@ def replaced_text(old: ast.expr, new: ast.expr) -> str:
     return f"{texts[0]} belongs where {texts[1]} stands"
 
 
-# ---- calls along a dimension ---------------------------------------------------------------------
-# reading and replacing the dimension, and adding keepdim=True.
+# ---- the dimension and keepdim of a call ---------------------------------------------------------
 
 
 KEEPDIM = ast.keyword("keepdim", ast.Constant(True))
 
 
 def dimension(e: ast.Call) -> ast.expr | None:
-    """The literal dimension of a call along one; None for other calls."""
+    """The dimension argument of a call such as x.sum(0), if it is an integer literal; else None."""
     if along_a_dimension(e) is None:
         return None
     candidates = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]

@@ -1,4 +1,4 @@
-"""The steps of the reverse pass, worded for any sizes."""
+"""The formulas of the steps of the reverse pass, for any sizes if possible."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -23,8 +23,8 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
-BESIDE_NUMBERS = ("formula-differs", "formula-not-finite")  # a formula is not the number beside it
-EXPLAINING = ("saturated", "not-finite", *BESIDE_NUMBERS)  # what made an answer nan
+BESIDE_NUMBERS = ("formula-differs", "formula-not-finite")  # on a formula that contradicts numbers
+EXPLAINING = ("saturated", "not-finite", *BESIDE_NUMBERS)  # may explain why an answer is nan
 OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
 SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
 
@@ -61,9 +61,9 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         from ..sections.claims import claims
 
         yield claims(a)
-    said = further(grads)
+    remaining = further(grads)
     explains = EXPLAINING if _is_nan(a) else BESIDE_NUMBERS
-    explained = (note for name in explains for note in said if note[0] == name)
+    explained = (note for name in explains for note in remaining if note[0] == name)
     yield notes([*first(a), *explained])
     yield head.seed(a, w)
     yield lines.backward(grads)
@@ -73,7 +73,7 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         from ..sections import graph
 
         yield graph.followed(a, w)
-    yield notes([note for note in said if note[0] not in explains])
+    yield notes([note for note in remaining if note[0] not in explains])
     yield checks
     if choices.extras:
         from ..sections import code
@@ -90,7 +90,7 @@ def _is_nan(a: Analysis) -> bool:
 
 
 def _why(grads: Gradients, choices: Choices) -> Iterator[Section]:
-    """A Jacobian; where an element is followed, its column."""
+    """The section with a Jacobian; if an element is requested (--element), with its column."""
     name, index = choices.element or ("", ())
     x = grads.problem.inputs.get(name)
     if x is None or not index or grads.a.gradient(x) is None:
@@ -109,7 +109,7 @@ def checked(grads: Gradients) -> Section:
 
 
 def _at(remark: str) -> str:
-    """What of a remark on a check says where it was made, "" if at the values given."""
+    """The part of a check's remark on the values at which it ran; "" if these are the given ones."""
     return next(filter(remark.startswith, RANDOM), "")
 
 
