@@ -121,7 +121,7 @@ class Analysis:
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self.allow_no_gradient = allow_no_gradient
         self._known: dict[Node, bool] = {}
-        self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
+        self.results: dict[Callable[..., Any], Any] = {}  # of functions decorated with `once`
         self._jacobians: dict[Node, Jacobian] = {}
         self._reverse_passes: dict[Node, Gradients] = {}
 
@@ -186,8 +186,8 @@ class Analysis:
 
     @cached_property
     def _out(self) -> Node:
-        """The output as it is evaluated: if it is a gradient, with the zero gradients that PyTorch
-        multiplies on (see `zero_second_derivative`).
+        """The output as it is evaluated. If it is a gradient, it includes terms that are 0, because
+        PyTorch multiplies their zero gradients further, which gives nan for 0 times infinity.
         """
         from .zero_second_derivative import with_zeros
 
@@ -360,8 +360,8 @@ class Analysis:
 
     @cached_property
     def _one_hot_evaluators(self) -> list[Evaluator]:
-        """An evaluator for each one-hot seed, with the values of the inputs. They compute what the
-        Jacobians of several inputs share only once, unless it is large.
+        """An evaluator for each one-hot seed, with the values of the inputs. Each caches the values
+        that the Jacobians of several inputs share, unless they are large.
         """
         size, shape = self.problem.out.numel, self.problem.out.shape
         return [self.with_seed(unit.reshape(shape)) for unit in np.eye(size)]

@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows whose cells line up."""
+    """Rows whose cells are aligned in columns."""
 
     rows: tuple[Row, ...]
 
@@ -109,8 +109,8 @@ class Picture(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A sentence or two, to be wrapped. Of those that explain the same thing, which `explains`
-    names, an answer has the first.
+    """A sentence or two, to be wrapped. `explains` names what they explain; of several blocks of an
+    answer that explain the same thing only the first is shown.
     """
 
     line: Line

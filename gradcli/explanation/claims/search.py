@@ -508,7 +508,7 @@ def _trial_at_other_sizes(
 
 
 def _distinct_new_sizes(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
-    """New values for the sizes in `free`, different from all given sizes. They have the order of the
+    """New values for the sizes in `free`, none of them a given size. They have the order of the
     given sizes, so that invertible products of matrices stay invertible, but other differences.
     """
     room = iter(sorted(n for n in SMALL if n not in sizes.values()))

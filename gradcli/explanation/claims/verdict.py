@@ -379,9 +379,9 @@ def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> l
 
 
 def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
-    """The verdict on a claim, in which the name of an input denotes the input. If that is wrong, but
-    right if the name denotes the value that an earlier statement of the claim assigned to it, the
-    verdict on this second reading.
+    """The verdict on a claim, in which the name of an input denotes the input. If the claim is only
+    right with the value that an earlier statement of the claim assigned to that name, the verdict
+    on this second reading.
     """
     result, other = Verdict(claim, points, remark), claim.with_steps
     if other is None or result.ok:

@@ -34,7 +34,7 @@ TIMES = {2: "twice", 3: "three times", 4: "four times"}
 
 
 class Names(NamedTuple):
-    """Names of upstream gradients, such as `h.grad`, and of values without a name in the program."""
+    """Names of upstream gradients, such as `h.grad`, and names added for unnamed values."""
 
     received: Mapping[Node, Tree]
     added: Mapping[Node, str]

@@ -218,8 +218,8 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether entries are numbers, or formulas that a table does not cut; three entries of the first
-    row are tested.
+    """Whether entries are numbers, or formulas that a table does not cut. Three entries of the
+    first row are tested.
     """
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:

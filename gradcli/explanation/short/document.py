@@ -109,7 +109,7 @@ def checked(grads: Gradients) -> Section:
 
 
 def _at(remark: str) -> str:
-    """The part of a check's remark on the values at which it ran; "" if these are the given ones."""
+    """The part of a check's remark that mentions random values or seeds; "" if there is none."""
     return next(filter(remark.startswith, RANDOM), "")
 
 

@@ -137,11 +137,12 @@ class Origin(NamedTuple):
     at: Index
     step: LocalStep | None = None
     terms: tuple[float, ...] = ()
-    path: tuple[tuple[Node, Index], ...] = ()  # elements between it and the origin, nearest first
+    # the elements between the traced element and the origin, in the order of tracing
+    path: tuple[tuple[Node, Index], ...] = ()
 
     @property
     def cancels(self) -> bool:
-        """Whether the element is a sum of gradients that cancel, or that are not finite together."""
+        """Whether the element is a sum of several gradients, which cancel or overflow."""
         return bool(self.terms)
 
     @property
