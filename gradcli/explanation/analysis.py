@@ -75,9 +75,9 @@ def is_large(problem: Problem) -> bool:
 
 
 def reserve_writing(problem: Problem, kind: str = "explained", times: int = 1) -> None:
-    """Limit searches so that all operations of a large program can be written, or something be done
-    several `times` that takes as long. Raises GradcliError `limit` if there are more operations
-    than the limit of this `kind`.
+    """Reserve time for writing all operations of a large program, several `times`, by ending
+    searches earlier. Raises GradcliError `limit` if there are more operations than the limit of
+    this `kind`.
     """
     if is_large(problem):
         count, limits = operations(problem), problem.limits
@@ -86,8 +86,9 @@ def reserve_writing(problem: Problem, kind: str = "explained", times: int = 1) -
 
 
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
-    """A function that runs a search for something that is written out afterwards: until results are
-    laid out, or for a large program, whose writing takes long, until its other searches end.
+    """A function that runs a search for something that is written out afterwards. The search may
+    take all time before results are laid out; for a large program, which takes long to write, it
+    must end earlier, with the other searches.
     """
     budget = problem.limits.budget
     return budget.search if is_large(problem) else budget.present
