@@ -75,6 +75,7 @@ def _about(words: Collection[str]) -> list[str]:
 
 
 def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
+    """The error for an option that was typed within the quotes of the expression."""
     expression, options = text[: result.start()].strip(), text[result.start(1) :].strip()
     message = f"{result[1]} stands within the quotes of the expression"
     cure = f"{command} {quoted(expression)} {options}"

@@ -131,7 +131,9 @@ class Streams:
         return getattr(self.stdin, "buffer", self.stdin)  # type: ignore[arg-type]
 
     def write(self, text: str, file: str | None = None, called: str = "") -> None:
-        """Write text, which is `called` so in a message, to the output, or to a file."""
+        """Write text to the output, or to a file; a message then says what the file is `called`,
+        such as an HTML page.
+        """
         file, text = None if file == "-" else file, self._shown(text, self.ascii)
         with self.writing(file):
             if file is None:
