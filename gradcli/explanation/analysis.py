@@ -37,8 +37,8 @@ def within_budget(
     """Decorate a function, whose first argument has a `problem`, to run as a search within the
     budget of the request.
 
-    If the budget is spent, the result is that of `otherwise`, called with the positional arguments;
-    so it is for large programs without a search, unless `in_large`.
+    If the budget is spent, the result is that of `otherwise`, called with the positional arguments.
+    For large programs, unless `in_large`, it is this result too, without a search.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:

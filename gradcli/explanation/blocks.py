@@ -14,8 +14,8 @@ from ..notation.tree import Token, Tree
 
 
 class Formula(NamedTuple):
-    """A formula within a line. A `role` applies to the whole formula; `typed` is the user's
-    spelling of it, which is then its text.
+    """A formula within a line. A `role` applies to the whole formula. `typed` is the user's
+    spelling; if there is one, it is the text of the formula.
     """
 
     tree: Tree

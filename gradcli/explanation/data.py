@@ -47,7 +47,7 @@ KEYS = (
     "notes",
 )
 EARLY = ("derivation", "grad")  # the answer, which is computed first, while time is left
-# The sections of an explanation, where their names are not those of the keys.
+# the JSON keys of sections, if they differ from the names of the sections
 KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
 
@@ -94,7 +94,7 @@ class Data:
         return SCHEMA
 
     def _expression(self) -> str:
-        """The program; a last statement without a name is assigned to that of the output."""
+        """The program; if its last statement has no name, it is assigned to the output's name."""
         program = self.p.program
         of_order = self.p.lower_order is not None
         return program.source.text if of_order else program.named(self.p.out_name)

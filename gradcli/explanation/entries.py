@@ -28,7 +28,7 @@ NOUGHT = verbatim("0")
 
 
 def numbers(values: Iterable[float], precision: int, zero: Formula = NOUGHT) -> tuple[Formula, ...]:
-    """Numbers; an exact 0 as `zero`."""
+    """Numbers as formulas; an exact 0 becomes `zero`."""
     return tuple(zero if v == 0 else verbatim(number_text(v, precision)) for v in values)
 
 

@@ -375,7 +375,7 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
 
 
 def _holds(a: Analysis, names: list[str], kinds: str, same: str) -> str:
-    """The sentences on the gradients of some inputs, which hold nan or infinity."""
+    """The sentences on the gradients of some inputs, which contain nan or infinity."""
     gradients = "The gradients of" if len(names) > 1 else "The gradient of"
     hold = "hold" if len(names) > 1 else "holds"
     return (

@@ -331,8 +331,8 @@ class Page:
         return Group(first, *(Padding(text, (0, 0, 0, indent)) for text in below))
 
     def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
-        """An equation `name = ...` in several lines, aligned after the equals sign, followed by its
-        other cells; None for other cells.
+        """An equation `name = ...` in several lines, aligned after the equals sign, followed by the
+        other cells of its row. None if the first cell is no equation, or the row fits on a line.
         """
         lines = [tokens_of(cell) for cell in cells if not isinstance(cell, Tensor)]
         sign = next((k for k, token in enumerate(lines[0]) if token == EQUALS), 0)

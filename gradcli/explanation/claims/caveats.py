@@ -172,12 +172,12 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
         return None
     symmetric_points = filter(None, (_within(t.point, name, _symmetric) for t in findings))
     points = [p for p in symmetric_points if p.finite([name])]
-    if not points or not all(_has_both_sides(claim, p) for p in points):
+    if not points or not all(_is_gradient_among_symmetric(claim, p) for p in points):
         return None
     return f"{name} varies among symmetric matrices alone"
 
 
-def _has_both_sides(claim: Claim, point: Point) -> bool:
+def _is_gradient_among_symmetric(claim: Claim, point: Point) -> bool:
     """Whether the claim is G + G.T - G * eye for the gradient G."""
     result = at_point(claim.program, claim.name, point)
     diagonal = result.right * np.eye(result.right.shape[-1])

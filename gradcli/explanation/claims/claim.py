@@ -77,7 +77,9 @@ class Claim(NamedTuple):
 
     @property
     def with_steps(self) -> "Claim | None":
-        """The claim with the `stepwise` reading; None if it has only one reading."""
+        """The claim in which names of inputs denote the values that earlier statements assigned to
+        them; None if no statement does.
+        """
         if self.stepwise is None:
             return None
         return self._replace(program=self.stepwise, stepwise=None)

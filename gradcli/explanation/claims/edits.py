@@ -109,7 +109,7 @@ def scaled(program: Program, factor: str, divide: bool = False) -> str:
 
 
 def negated(program: Program) -> str:
-    """The text of a formula with the other sign."""
+    """The text of the negation of a formula."""
     return ending(program, opposite(program.result))
 
 

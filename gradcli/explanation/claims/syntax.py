@@ -18,7 +18,7 @@ from ...language.syntax import called_name, is_whole_number, negated
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
 SIZES = ("shape", "size", "numel", "ndim")
-MATRICES = (ast.Mult, ast.Div, ast.MatMult)
+PRODUCTS = (ast.Mult, ast.Div, ast.MatMult)
 
 Bindings = dict[str, Any]  # maps each letter of a pattern to the part that it matches
 
@@ -57,7 +57,7 @@ def operands(e: ast.expr) -> list[ast.expr]:
 
 def factors_of(e: ast.expr) -> Iterator[ast.expr]:
     """The factors of a product, or of the numerator of a quotient."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
+    if isinstance(e, ast.BinOp) and isinstance(e.op, PRODUCTS):
         yield from factors_of(e.left)
         yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
     elif isinstance(e, ast.UnaryOp):
@@ -257,8 +257,8 @@ def divided(e: ast.expr) -> ast.expr | None:
 
 
 def opposite(e: ast.expr) -> ast.expr:
-    """A part with the other sign."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
+    """The negation of a part; x for -x."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, PRODUCTS):
         return ast.BinOp(opposite(e.left), e.op, e.right)
     return negated(e) or ast.UnaryOp(ast.USub(), e)
 
@@ -266,7 +266,7 @@ def opposite(e: ast.expr) -> ast.expr:
 def added(left: ast.expr, right: ast.expr) -> ast.expr:
     """left + right; left - b where right is -b."""
     first = right
-    while isinstance(first, ast.BinOp) and isinstance(first.op, MATRICES):
+    while isinstance(first, ast.BinOp) and isinstance(first.op, PRODUCTS):
         first = first.left
     if negated(first):
         return ast.BinOp(left, ast.Sub(), opposite(right))

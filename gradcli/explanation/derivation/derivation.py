@@ -47,8 +47,8 @@ def grad_of(name: str) -> str:
 
 
 class Line:
-    """`name.grad = formula`: the gradient `grad` of the node `of`, the sum of the gradients that
-    the assignments in `sources` send to it.
+    """`name.grad = formula`: the gradient `grad` of the node `of`, which is the sum of the
+    gradients that the assignments in `sources` send to it.
     """
 
     def __init__(self, name: str, of: Node, grad: Node, derivation: "Derivation"):

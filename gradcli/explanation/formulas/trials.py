@@ -237,7 +237,7 @@ def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
 
 
 def _symmetrized(values: dict[Node, Any], p: Problem) -> dict[Node, Any]:
-    """The values, symmetric where the program takes only symmetric matrices."""
+    """The values, with symmetric matrices for the inputs that must be symmetric."""
     symmetric = (x for x in symmetric_inputs(p.out) if x in values)
     return values | {x: symmetrized(values[x]) for x in symmetric}
 

@@ -280,7 +280,7 @@ class Wording:
 
     @cached_property
     def same_computation(self) -> SameComputation:
-        """Whether nodes are computed by the same operations as those of `generic`."""
+        """The test whether nodes are computed by the same operations as nodes of `generic`."""
         return SameComputation()
 
     # ---- gradients for any sizes -----------------------------------------------------------------

@@ -137,8 +137,8 @@ class Jvp:
     @cached_property
     @within_budget(in_large=True)
     def extent(self) -> str | None:
-        """The extent of a formula that fails at other sizes: it holds at "some" of them, or only
-        "here"; None if it holds at all.
+        """The extent of a formula that fails at other sizes: it holds at "some" other sizes, or
+        only "here". None if it holds at all sizes that were tried.
         """
         if self.node is None or self.formula is None:
             return None

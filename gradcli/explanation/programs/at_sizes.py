@@ -27,7 +27,7 @@ RESERVED = (
     "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
     "saved", "put", "put_over", "put_diagonal", "direction",
 )  # fmt: skip
-STANDS = "grad_of_"  # prefix of a name: the text of a formula has grad_of_h in place of h.grad
+GRADIENT_PREFIX = "grad_of_"  # h.grad is grad_of_h in the text of a formula
 
 
 def safe(name: str) -> str:
@@ -152,9 +152,9 @@ class AtSizes:
             for name, node in values.items()
         }
         scope = {**values, self.problem.seed.name: self.seed}
-        scope |= {STANDS + name: node for name, node in grads.items()}
+        scope |= {GRADIENT_PREFIX + name: node for name, node in grads.items()}
         added = [name for s in derived.added(derived.lines) for name in s.names]
-        plain = {grad_of(name): STANDS + name for name in grads}
+        plain = {grad_of(name): GRADIENT_PREFIX + name for name in grads}
 
         def grad(line: Line) -> Node:
             written = renamed(line.formula, lambda n: Name(plain.get(n.text, n.text)))

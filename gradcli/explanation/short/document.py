@@ -25,8 +25,8 @@ RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
 BESIDE_NUMBERS = ("formula-differs", "formula-not-finite")  # on a formula that contradicts numbers
 EXPLAINING = ("saturated", "not-finite", *BESIDE_NUMBERS)  # may explain why an answer is nan
-OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
-SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
+SHOWN_FIRST = ("integer-values", NOT_IN_PYTORCH)
+SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # on pages
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -84,7 +84,7 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
 
 
 def _is_nan(a: Analysis) -> bool:
-    """Whether a gradient holds nan."""
+    """Whether a gradient contains nan."""
     values = (a.grad_value(x) for x in a.problem.wrt)
     return any(value is not None and bool(np.any(np.isnan(value))) for value in values)
 

@@ -28,7 +28,7 @@ MOST_ALONE = 24  # as MOST, if the gradient of only one input is requested
 Statement = tuple[tree.Name, Tree]
 NAMES = re.compile(r"[^\W\d]\w*(?:\.grad)?")  # of values and gradients, in text
 SHARED = 3  # tokens that a statement must save in several formulas
-EVEN = 1  # the cost of a statement in addition to its length
+STATEMENT_COST = 1  # the cost of a statement in addition to its length
 
 
 class ClosedForms(NamedTuple):
@@ -93,7 +93,7 @@ class Gradients:
         if None in closed or len(statements) < len(derived.lines):
             return None in closed
         added = sum(map(tree.size, derived.added_formulas()))
-        theirs = sum(tree.size(f) for f in statements) + EVEN * len(derived.back) + added
+        theirs = sum(tree.size(f) for f in statements) + STATEMENT_COST * len(derived.back) + added
         return theirs < sum(tree.size(f) for f in closed if f is not None)
 
     @cached_property

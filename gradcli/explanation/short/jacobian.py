@@ -1,4 +1,4 @@
-"""One Jacobian with the seed in its margin: that of the first input whose matrix fits."""
+"""One Jacobian with the seed in its margin, for the first input whose matrix fits on the screen."""
 
 from ...language.problem import Input
 from ...notation.tree import Token

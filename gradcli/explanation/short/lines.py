@@ -50,9 +50,9 @@ from .gradients import LINES, Gradients
 from .stuck import let_through
 
 SMALL = 48  # largest number of elements of a gradient whose numbers are all shown
-WAYS = 12  # largest number of values that are listed as paths of a gradient
+MOST_PATHS = 12  # largest number of values that are listed as paths of a gradient
 # for at most so many inputs, gradients are also shown in index notation and by one element
-LEVELS = 3
+MOST_DETAILED = 3
 COMPACT = 50  # largest number of characters of a row of numbers that is shown
 SHORT = 24  # largest number of characters of numbers that are shown instead of their norm
 GAP = "    "
@@ -149,7 +149,7 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
     left = (Formula(w.gradient_of(x)),)
     if grad is None:
         return [Row(((*left, EQUALS, Token("None")), words("no gradient flows to it")))]
-    few = len(grads.inputs) <= LEVELS and grads.derivation is None
+    few = len(grads.inputs) <= MOST_DETAILED and grads.derivation is None
     value = a.value(a.computed(x) or grad)
     shown = value is not None and value.size <= SMALL and (few or not x.shape)
     shown = shown and x.node.ndim <= 2 and fits(value, COMPACT) and not is_constant(value)
@@ -203,7 +203,7 @@ def _remarks(grads: Gradients) -> Iterator[str]:
 def _ways(through: tuple[str, ...], out: str) -> str:
     """`through h and z`, `through h, and directly from loss` if one leads to the output itself."""
     named = [name for name in through if name != out]
-    some = middle(named, WAYS, str, lambda n: f"{n:,} more")
+    some = middle(named, MOST_PATHS, str, lambda n: f"{n:,} more")
     direct = f", and directly from {out}" if out in through else ""
     return f"through {listed(some)}{direct}"
 

@@ -89,11 +89,11 @@ class Search:
         for out, guard in candidates:
             text = self._written(out)
             other = None if text is None else self.verifier.read(text)
-            if other is not None and self.verifier.accepts(other, guard) and self._cures(other):
+            if other is not None and self.verifier.accepts(other, guard) and self._improves(other):
                 return text
         return None
 
-    def _cures(self, other: Numbers) -> bool:
+    def _improves(self, other: Numbers) -> bool:
         """Whether an expression, which is known to be finite, improves on the original: this has a
         gradient element that is not finite, or more zeros.
         """
