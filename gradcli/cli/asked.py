@@ -82,8 +82,8 @@ def _page(streams: Streams, options: Options) -> str:
 
 
 def format_of(streams: Streams, options: Options) -> str:
-    """The format of the options, else that of the ending of the output's name, else the default
-    for the output: terminal, file or pipe.
+    """The format that the options name; else the format of the output file's ending; else the
+    default for a terminal, or for a file or pipe.
     """
     asked = options.format or options.graph_format
     if options.place and asked not in (None, "markdown"):

@@ -77,7 +77,7 @@ class Server:
             return
         several = sent if isinstance(sent, list) else [sent]
         result = [answer for answer in map(self._answer, several) if answer is not None]
-        if result:  # a batch, as in the version of March 2025, is answered message by message
+        if result:  # a batch, which the version of March 2025 has, is answered by a list
             yield result if several is sent else result[0]
 
     def _answer(self, sent: Any) -> dict[str, Any] | None:

@@ -13,12 +13,13 @@ from ..limits import Limits
 from .streams import Streams
 from .work import Answered, answered
 
-PART, LONGEST = 1 << 20, 1 << 30
+PART, LONGEST = 1 << 20, 1 << 30  # bytes of too long a line that are skipped at a time, and in all
 
 
 class Requests:
-    """The nonblank lines of a file or of standard input; of a line that is too long only the start,
-    enough to detect it. `bytes` and `lines` count what was read; `size` is the size of the file.
+    """The nonblank lines of a file or of standard input. A line that is too long is cut, but is
+    still longer than the limit. `bytes` and `lines` count what was read; `size` is the size of the
+    file.
     """
 
     def __init__(self, file: str, streams: Streams, limits: Limits):
@@ -151,7 +152,8 @@ def _target(file: str | None, mode: str, streams: Streams) -> AbstractContextMan
 
 
 def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int, bool]:
-    """The number of answers in a file, and whether none of them is an error; skips their lines.
+    """The number of answers in a file, and whether none of them is an error. Their requests are
+    skipped in `lines`.
 
     An incomplete last line is removed. Raises GradcliError if the file contains anything else.
     """
@@ -196,7 +198,7 @@ def _answer(line: bytes) -> dict[str, Any] | None:
 
 
 OFTEN = 0.1  # seconds between updates
-WIDTH = 24  # of the progress bar
+WIDTH = 24  # characters of the progress bar
 CLEAR = "\r\x1b[K"
 
 

@@ -51,7 +51,9 @@ class Place:
         return self._executor.submit(all_answered, lines, limits)
 
     def lost(self, error: BaseException) -> None:
-        """None: it is not known which line ended the workers."""
+        """Return None, because it is not known which line ended the workers. Raises GradcliError if
+        the error has another cause.
+        """
         if type(error).__name__ != "KilledWorker":
             message = f"the cluster gives no answers: {type(error).__name__}: {error}"
             hint = "its workers need this version of gradcli, and the scheduler has to stay"

@@ -30,7 +30,7 @@ PANELS = {  # options by topic
         *("copy", "output", "resume", "width", "ascii", "color"),
     ),
 }
-BESIDES = "Besides"
+OTHER_OPTIONS = "Besides"
 WIDEST = 100  # columns that are still easy to read
 LONGEST_NAME = 24  # of an option; longer names are on a separate line
 COMMAND_LINES = ("gradcli ", "echo ")
@@ -77,7 +77,7 @@ def panels(command: Any, ctx: Any) -> list[tuple[str, list[Entry]]]:
         (title, [_option(options.pop(name)) for name in names if name in options])
         for title, names in PANELS.items()
     ]
-    return [*result, (BESIDES, [_option(p) for p in options.values()])]
+    return [*result, (OTHER_OPTIONS, [_option(p) for p in options.values()])]
 
 
 def _option(parameter: Any) -> Entry:

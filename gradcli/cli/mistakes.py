@@ -15,7 +15,7 @@ REQUESTS = (".jsonl", ".ndjson")
 ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".json", ".txt")
 # An option after an operand, with a value, or without for a long name.
 INSIDE = r"""(?<=[\w)\]'"])[ \t]+(--[a-z][a-z-]*(?=[ \t=]|$)|-[a-z](?=[ \t]+\S))"""
-ASKED = (
+QUESTION_START = (
     r"(what|why|how|when|which|who|is|are|can|could|does|do|did|should|explain|show|give|tell|find|"
     r"compute|calculate|please|i|my|the|gradient|derivative|jacobian|hessian)('?s)?\s+\w+\s+\w+"
 )
@@ -56,7 +56,7 @@ def plainer(error: GradcliError, command: str) -> GradcliError:
 def question(text: str) -> GradcliError | None:
     """The error for a question; None for other texts."""
     words = re.findall(r"[A-Za-z']+", text)
-    asked = text.rstrip().endswith("?") or re.match(ASKED, text.strip(), re.IGNORECASE)
+    asked = text.rstrip().endswith("?") or re.match(QUESTION_START, text.strip(), re.IGNORECASE)
     if len(words) < FEWEST_WORDS or not asked:
         return None
     not_finite = re.search(NOT_FINITE, text, re.IGNORECASE)
@@ -75,6 +75,7 @@ def _about(words: Collection[str]) -> list[str]:
 
 
 def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
+    """The error for an option that was typed within the quotes of the expression."""
     expression, options = text[: result.start()].strip(), text[result.start(1) :].strip()
     message = f"{result[1]} stands within the quotes of the expression"
     cure = f"{command} {quoted(expression)} {options}"

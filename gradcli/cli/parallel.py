@@ -37,7 +37,7 @@ class Slot(Protocol):
 
 
 class Line:
-    """A line until its answer is written; it is sent `alone` if it may have killed a worker."""
+    """A line whose answer is not written yet. It is sent `alone` if it may have killed a worker."""
 
     __slots__ = ("alone", "answer", "text")
 

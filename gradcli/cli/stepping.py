@@ -17,7 +17,7 @@ from .streams import Streams
 NEXT, BACK = ("n", " ", "\r", "\n", "\x1b[C", "\x1b[B", "j"), ("b", "p", "\x1b[D", "\x1b[A", "k")
 QUIT = ("q", "\x04", "\x1b")
 KEYS = "n next   b back   w why   e one element   q quit"
-ASKED = "element, as in x[0,1]: "
+PROMPT = "element, as in x[0,1]: "
 
 
 def _pressed() -> str:
@@ -60,7 +60,7 @@ def step_through(
         elif pressed.startswith("e"):
             text = pressed[1:].lstrip()
             if not text.endswith(("\r", "\n")):  # pasted text includes its newline
-                text += read_line(f"{ASKED}{text}")
+                text += read_line(f"{PROMPT}{text}")
             show_element(streams, stepping, text, show)
         else:
             streams.write(f"{KEYS}\n")

@@ -131,7 +131,9 @@ class Streams:
         return getattr(self.stdin, "buffer", self.stdin)  # type: ignore[arg-type]
 
     def write(self, text: str, file: str | None = None, called: str = "") -> None:
-        """Write text, which is `called` so in a message, to the output, or to a file."""
+        """Write text to the output, or to a file; a message then says what the file is `called`,
+        such as an HTML page.
+        """
         file, text = None if file == "-" else file, self._shown(text, self.ascii)
         with self.writing(file):
             if file is None:
@@ -173,14 +175,14 @@ class Streams:
     def silence(self) -> None:
         """Discard buffered output, so that it causes no error at exit."""
         if self.stdout is sys.stdout and not isinstance(self.stdout, Closed):
-            _lose(sys.stdout)
+            _discard(sys.stdout)
 
     def warn(self, text: str) -> None:
         """Write lines to standard error, wrapped in a terminal."""
         from ..render.errors import wrapped
 
         text = wrapped(text, self.columns(self.stderr))
-        self._tell(self._shown(text, self.ascii or self.wants_ascii))
+        self._write_error(self._shown(text, self.ascii or self.wants_ascii))
 
     def fail(self, error: GradcliError, color: str) -> None:
         """Write an error to standard error, with its code in colour."""
@@ -190,18 +192,18 @@ class Streams:
         text = self._shown(text, self.ascii or self.wants_ascii)
         if self.in_color(color, self.stderr.isatty()):
             text = head(error, colored=True) + text.removeprefix(head(error))
-        self._tell(text)
+        self._write_error(text)
 
-    def _tell(self, text: str) -> None:
+    def _write_error(self, text: str) -> None:
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()
         except OSError:  # the message cannot be written either
             if self.stderr is sys.stderr:
-                _lose(sys.stderr)
+                _discard(sys.stderr)
 
 
-def _lose(stream: IO[str]) -> None:
+def _discard(stream: IO[str]) -> None:
     """Redirect a stream of this process to nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -83,7 +83,9 @@ def call(arguments: list[str], streams: Streams, commands: Mapping[str, Command]
 
 
 def _called(arguments: list[str], streams: Streams, commands: Mapping[str, Command]) -> int:
-    """As `call`, where an expression may begin with - if no option does."""
+    """Run a command line; returns its exit status. An argument that begins with - is taken for an
+    expression if there is no such option.
+    """
     app = _app(arguments, commands)
     try:
         return app(args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams) or 0
@@ -98,7 +100,7 @@ def _called(arguments: list[str], streams: Streams, commands: Mapping[str, Comma
 
 
 def _app(arguments: list[str], commands: Mapping[str, Command]) -> typer.Typer:
-    """The app with only the requested command, as building all takes as long as an answer."""
+    """The app with only the requested command, because building all takes as long as an answer."""
     if COMPLETING in os.environ:
         # typer would import rich for markup in help texts, which have none; halves the time of a
         # completion

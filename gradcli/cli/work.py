@@ -1,7 +1,7 @@
 """Answers lines in a process of `gradcli batch`.
 
-What computes answers is imported here on demand: the process that distributes lines starts without
-it.
+The modules that compute answers are imported on demand, because the process that distributes lines
+does not need them.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""The explanation as data: content, order and wording, independent of the format."""
+"""The content of explanations, their order and their sentences, independent of the format."""

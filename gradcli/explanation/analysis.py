@@ -37,8 +37,8 @@ def within_budget(
     """Decorate a function, whose first argument has a `problem`, to run as a search within the
     budget of the request.
 
-    If the budget is spent, the result is that of `otherwise`, called with the positional arguments;
-    so it is for large programs without a search, unless `in_large`.
+    If the budget is spent, the result is that of `otherwise`, called with the positional arguments.
+    For large programs, unless `in_large`, it is this result too, without a search.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,9 +75,9 @@ def is_large(problem: Problem) -> bool:
 
 
 def reserve_writing(problem: Problem, kind: str = "explained", times: int = 1) -> None:
-    """Limit searches so that all operations of a large program can be written, or something be done
-    several `times` that takes as long. Raises GradcliError `limit` if there are more operations
-    than the limit of this `kind`.
+    """Reserve time for writing all operations of a large program, several `times`, by ending
+    searches earlier. Raises GradcliError `limit` if there are more operations than the limit of
+    this `kind`.
     """
     if is_large(problem):
         count, limits = operations(problem), problem.limits
@@ -86,8 +86,9 @@ def reserve_writing(problem: Problem, kind: str = "explained", times: int = 1) -
 
 
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
-    """A function that runs a search for something that is written out afterwards: until results are
-    laid out, or for a large program, whose writing takes long, until its other searches end.
+    """A function that runs a search for something that is written out afterwards. The search may
+    take all time before results are laid out; for a large program, which takes long to write, it
+    must end earlier, with the other searches.
     """
     budget = problem.limits.budget
     return budget.search if is_large(problem) else budget.present
@@ -121,7 +122,7 @@ class Analysis:
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self.allow_no_gradient = allow_no_gradient
         self._known: dict[Node, bool] = {}
-        self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
+        self.results: dict[Callable[..., Any], Any] = {}  # of functions decorated with `once`
         self._jacobians: dict[Node, Jacobian] = {}
         self._reverse_passes: dict[Node, Gradients] = {}
 
@@ -186,8 +187,8 @@ class Analysis:
 
     @cached_property
     def _out(self) -> Node:
-        """The output as it is evaluated: if it is a gradient, with the zero gradients that PyTorch
-        multiplies on (see `zero_second_derivative`).
+        """The output as it is evaluated. If it is a gradient, it includes terms that are 0, because
+        PyTorch multiplies their zero gradients further, which gives nan for 0 times infinity.
         """
         from .zero_second_derivative import with_zeros
 
@@ -364,8 +365,8 @@ class Analysis:
 
     @cached_property
     def _one_hot_evaluators(self) -> list[Evaluator]:
-        """An evaluator for each one-hot seed, with the values of the inputs. They compute what the
-        Jacobians of several inputs share only once, unless it is large.
+        """An evaluator for each one-hot seed, with the values of the inputs. Each caches the values
+        that the Jacobians of several inputs share, unless they are large.
         """
         size, shape = self.problem.out.numel, self.problem.out.shape
         return [self.with_seed(unit.reshape(shape)) for unit in np.eye(size)]

@@ -7,7 +7,7 @@ from ..limits import Limits
 
 
 def jsonable(value: Any) -> Any:
-    """`value` with arrays as nested lists, and numbers that JSON cannot hold as "inf", "-inf" and
+    """`value` with arrays as nested lists, and numbers that JSON does not have as "inf", "-inf" and
     "nan".
     """
     if isinstance(value, dict):

@@ -14,8 +14,8 @@ from ..notation.tree import Token, Tree
 
 
 class Formula(NamedTuple):
-    """A formula within a line. A `role` applies to the whole formula; `typed` is the user's
-    spelling of it, which is then its text.
+    """A formula within a line. A `role` applies to the whole formula. `typed` is the user's
+    spelling; if there is one, it is the text of the formula.
     """
 
     tree: Tree
@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows whose cells line up."""
+    """Rows whose cells are aligned in columns."""
 
     rows: tuple[Row, ...]
 
@@ -109,8 +109,8 @@ class Picture(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A sentence or two, to be wrapped. Of those that explain the same thing, which `explains`
-    names, an answer has the first.
+    """A sentence or two, to be wrapped. `explains` names what they explain; of several blocks of an
+    answer that explain the same thing only the first is shown.
     """
 
     line: Line

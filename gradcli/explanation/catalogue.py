@@ -122,7 +122,7 @@ def _examples(names: str) -> Line:
 
 
 def _families_called(word: str) -> list[Section]:
-    """The families whose group, title or module is called `word`, apart from a plural s."""
+    """The families whose group, title or module is called `word`, ignoring a plural s."""
     stem = _stem(word)
     group = next((g.families for g in GROUPS if _stem(g.title) == stem), ())
     return [
@@ -156,8 +156,8 @@ def _with(text: str, callables: Mapping[str, Any]) -> list[Section]:
 
 
 def _means(function: Any, query: list[str]) -> bool:
-    """Whether its names and its sentence contain all of these words, each also as a prefix of a
-    word.
+    """Whether the names and the description of a function contain all of these words, or words that
+    begin with them.
     """
     names = " ".join((function.name, *getattr(function, "aliases", ()))).replace("_", " ")
     text = f"{names} {function.sentence}"
@@ -185,7 +185,9 @@ def families() -> dict[Family, dict[str, Operator | Shorthand]]:
 
 
 def _is_public(op: Operator) -> bool:
-    """Whether PyTorch has one of its names; not so for one of several outputs, as `sort_values`."""
+    """Whether PyTorch has a function with one of the operator's names. It does not for an operator
+    that computes one of several outputs, such as `sort_values`.
+    """
     names = {name.rpartition(".")[2] for name in (op.name, *op.aliases)}
     written = (op.torch or "").rpartition(".")[2].strip("_")
     return bool(op.torch) and (written in names or bool(names & public_names.functions()))
@@ -410,7 +412,7 @@ def _input_name(node: Node, slot: int) -> str:
 NAME = r"(?!then\b)[A-Za-z_]\w*(?:\.\w+)*"
 BRACKETS = r"\((?:[^()]|\([^()]*\))*\)"
 ATOM = rf"(?:{NAME}{BRACKETS}|{NAME}|\d+(?:\.\d+)?|{BRACKETS}|\|[^|]+\|)"
-OPERATOR = r"(?: (?:\*\*|[-+*/@]|[<>=]=?) |\*\*|[*/])"  # - without blanks joins words
+OPERATOR = r"(?: (?:\*\*|[-+*/@]|[<>=]=?) |\*\*|[*/])"  # a - without blanks is a hyphen
 CODE = re.compile(
     rf"`(?P<quoted>[^`]+)`|-?{ATOM}(?:{OPERATOR}{ATOM})+"  # x ** 2, (input - target) * w
     rf"|\|[^|]+\||{NAME}{BRACKETS}|\w+_\w+|{NAME}=\w+"

@@ -30,11 +30,12 @@ TOO_LONG = "left out: it takes longer than the limit of seconds"
 RANDOM_VALUES, RANDOM_SEED = "at random values", "with a random seed"
 TOO_LARGE = "left out: too large to try with random values"
 TOO_MUCH = "left out: it takes more than the limit of memory"
-COPIES = 4  # of the values of the program and its gradients, in the arrays that checks hold
+COPIES = 4  # memory of checks, relative to the values of the program and its gradients
 LARGEST = 1_000_000  # elements of all nodes of a program that is tried at random values
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
-MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which rows are checked one by one
-GROUPS = 8  # the least number of groups, where rows are checked in groups
+# rows are checked in groups if all of them one by one would need more computed elements
+MOST_ROWWISE = 50_000_000
+GROUPS = 8  # the least number of groups
 MOST_WORK = 1 << 27  # elements computed for one value of a perturbed input
 MOST_PERTURBED = 1 << 21  # elements of a perturbed input
 TOO_LARGE_TO_MOVE = "too large to be moved"
@@ -49,7 +50,7 @@ AGREE = 1e-9  # largest relative error where neither side is a finite difference
 
 class Check(NamedTuple):
     """The outcome of one check. `max_error` is relative where gradients exceed 1; `place` names the
-    element with it.
+    element that has this error.
     """
 
     name: str
@@ -121,7 +122,7 @@ class Sample:
             self.seed = evaluator(p.seed.value)[0].astype(float)
         of_seed = RANDOM_SEED if self.random else ""
         self.remark = RANDOM_VALUES if without_values else of_seed
-        # What is detached counts as a constant: it stays what it is while the inputs move.
+        # Detached values count as constants: they do not change while inputs are perturbed.
         barriers = [n for n in walk([p.out]) if n.op.family == "barrier"]
         self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
 
@@ -160,8 +161,8 @@ class Sample:
 @within_budget(lambda *_: Check(ROWS, remark=TOO_LONG), in_large=True)
 def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
     """Compare the gradient with the sum of the rows of the Jacobian, each computed with a one-hot
-    seed and weighted by the seed; if that would take long, several rows at once, from a part of the
-    seed.
+    seed and weighted by the seed. If that would take long, the sums of several weighted rows are
+    computed at once, with a part of the seed.
     """
     p, worst, place, excluded_count, most = a.problem, 0.0, "", 0, 1
     if p.out.numel > EVERY_ROW:
@@ -219,8 +220,8 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 
 
 def difference_of_finite(left: Any, right: Any) -> tuple[float, int, int]:
-    """As `largest_difference`, of the elements that are finite on both sides; and how many are
-    not.
+    """The largest difference of the elements that are finite on both sides, its flat index (see
+    `largest_difference`), and the number of other elements.
     """
     finite = np.isfinite(left) & np.isfinite(right)
     error, where = largest_difference(np.where(finite, left, 0), np.where(finite, right, 0))
@@ -305,8 +306,8 @@ class _Comparison:
 
 
 def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed | None:
-    """The output as a function of one input; None if perturbing it takes too long or too much
-    memory.
+    """The output as a function of one input; None if it would take too much time or memory to
+    perturb this input.
     """
     p = a.problem
     fixed = {n: v for n, v in at.values.items() if n is not x.node} | at.detached

@@ -26,8 +26,8 @@ from .short.gradients import gradients_of
 def closed_forms(data: Data, use: Use, command: str) -> Document:
     """The formula of each gradient; with several inputs each after the name of the gradient.
 
-    They are expressed by the gradients of intermediates if the program names these, or has several
-    inputs, and that is shorter. A table of lines, or one block of code for `use` "code".
+    Formulas use the gradients of intermediates if the program names these, or has several inputs,
+    and that is shorter. The document has a table of lines, or one block of code for `use` "code".
     """
     reserve_writing(data.p)
     lines = _lines(data, named=use == "equations" or len(data.p.wrt) > 1)
@@ -68,7 +68,7 @@ def _has_intermediates(data: Data) -> bool:
 
 
 def _statement(name: str, formula: Tree | None, text: str) -> Line:
-    """A line of a derivation, with its text if its formula is one of several values."""
+    """A line of a derivation. `text` is used if there is no formula, as for several names."""
     if formula is None:
         return plain(f"{name} = {text}") if text else (Formula(Name(name)), EQUALS, *UNREAD)
     return (Formula(Name(name)), EQUALS, Formula(formula, "", (Token(text),)))

@@ -76,7 +76,7 @@ class Cost(NamedTuple):
 
 
 def size_of(node: Node, dtype: str) -> int:
-    """Bytes of a tensor."""
+    """The size of a tensor in bytes."""
     return node.numel * item_size(node.dtype, dtype)
 
 
@@ -154,8 +154,8 @@ def _as_written(nodes: Collection[Node]) -> dict[Node, Node]:
 
 
 def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node, Node]) -> Saved:
-    """The tensors saved for one operation: those that its rule reads, unless its record has
-    others.
+    """The tensors saved for one operation: those that its rule reads, unless the definition of the
+    operator names others.
     """
 
     def memory(node: Node) -> Node:

@@ -1,4 +1,4 @@
-"""The explanation as plain data: the keys of the JSON; arrays are NumPy's."""
+"""The explanation as plain data: the keys of the JSON. Arrays are NumPy arrays."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -46,8 +46,8 @@ KEYS = (
     "checks",
     "notes",
 )
-EARLY = ("derivation", "grad")  # the answer, for which searches have the most time
-# The sections of an explanation, where their names are not those of the keys.
+EARLY = ("derivation", "grad")  # the answer, which is computed first, while time is left
+# the JSON keys of sections, if they differ from the names of the sections
 KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
 
@@ -70,14 +70,13 @@ def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or a.claims)}
     )
     data = Data(a)
-    found = {key: data(key) for key in sorted(keys, key=_rank)}
-    return {key: found[key] for key in KEYS if key in keys and (key != "derivation" or found[key])}
+    values = {key: data(key) for key in sorted(keys, key=_rank)}
+    present = (key for key in KEYS if key in keys)
+    return {key: values[key] for key in present if key != "derivation" or values[key]}
 
 
 def _rank(key: str) -> int:
-    """The place of a key in the order in which they are computed: what follows may find the budget
-    spent.
-    """
+    """The rank of a key in the order of computation. For later keys, time may have run out."""
     return EARLY.index(key) if key in EARLY else len(EARLY)
 
 
@@ -95,7 +94,7 @@ class Data:
         return SCHEMA
 
     def _expression(self) -> str:
-        """The program; a last statement without a name is assigned to that of the output."""
+        """The program; if its last statement has no name, it is assigned to the output's name."""
         program = self.p.program
         of_order = self.p.lower_order is not None
         return program.source.text if of_order else program.named(self.p.out_name)
@@ -306,8 +305,8 @@ class Data:
 
     @within_budget()
     def elements(self, node: Node) -> Any:
-        """Every element as an expression: in terms of all inputs if all have values, otherwise of
-        those without one. None if an element has no such expression, or a too long one.
+        """Every element as an expression in the inputs: in all inputs if all have values, otherwise
+        in those without one. None if an element has no such expression, or one that is too long.
         """
         from ..backends.symbolic import writable
 
@@ -383,8 +382,8 @@ class Data:
 def jacobians(of: Mapping[str, tuple[Data, Input]]) -> dict[str, dict[str, Any]]:
     """Jacobians by name, each computed from its data and input.
 
-    They share a budget: all are described, the smallest first, before entries are written out in
-    symbols, which may take the rest of it.
+    They share a time limit: the structures of all Jacobians are searched for, the smallest first,
+    before entries are written out in symbols, which may take the remaining time.
     """
     by_size = sorted(of, key=lambda name: of[name][0].p.out.numel * of[name][1].node.numel)
     result = {name: of[name][0].jacobian(of[name][1]) for name in by_size}

@@ -17,7 +17,8 @@ from ..limits import hint
 from .analysis import Analysis, operations
 from .zero_second_derivative import with_seed_given
 
-DERIVATIVE = 1.5  # how many times as many operations as the program a derivative may have
+# largest number of operations of a derivative, relative to the limit for a program
+DERIVATIVE = 1.5
 SLOW = "a lower --order is faster; --limit seconds=N gives more time"
 NO_TANGENT = "tangents are for floating-point inputs"
 

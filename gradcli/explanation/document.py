@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-MOST_INPUTS = 24  # that have their own sections
-MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian, one for each pair of inputs
+MOST_INPUTS = 24  # largest number of inputs with sections of their own
+MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # blocks of a Hessian, for each pair of inputs
 SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that repeat the section on the seed
 
 
@@ -40,9 +40,9 @@ def check_sections(names: Collection[str]) -> None:
 
 
 def _check_memory(a: Analysis) -> None:
-    """Raise GradcliError, before anything is computed, if the arrays need too much memory: those of
-    all nodes, temporary ones, and again those of inputs, output and gradients, which are laid out,
-    and of the program if notes try a seed of ones.
+    """Raise GradcliError, before anything is computed, if the arrays need too much memory: the
+    arrays of all nodes, temporary ones, copies of the inputs, output and gradients for layout, and
+    copies of the program's arrays if notes try a seed of ones.
     """
     p = a.problem
     if not p.numeric:
@@ -89,7 +89,7 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 
 def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
-    """The sections without explanations that an earlier one has."""
+    """The sections, without explanations that an earlier section has already given."""
     met, result = set[str](), list[Section]()
     for s in sections:
         blocks = list[Block]()
@@ -245,7 +245,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .notes import jvp_notes
     from .sections import jvp, outcome
 
-    reserve_writing(j.problem, "written")  # its graph is that of the program and one as large
+    reserve_writing(j.problem, "written")  # the tangents have about as many nodes as the program
     jacobians = _jacobians(j, choices)
     note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.problem.tangents))]
     sections = [

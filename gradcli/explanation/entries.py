@@ -20,7 +20,7 @@ from .formulas import by_index
 from .formulas.wording import Wording
 from .phrases import number_text
 
-WIDE = 24  # characters of an entry that leave space for few columns only
+WIDE = 24  # for entries with more characters, few columns are shown
 Entry = Callable[[int, int], Formula]  # by flat index of the output and of the input
 
 
@@ -28,7 +28,7 @@ NOUGHT = verbatim("0")
 
 
 def numbers(values: Iterable[float], precision: int, zero: Formula = NOUGHT) -> tuple[Formula, ...]:
-    """Numbers; an exact 0 as `zero`."""
+    """Numbers as formulas; an exact 0 becomes `zero`."""
     return tuple(zero if v == 0 else verbatim(number_text(v, precision)) for v in values)
 
 
@@ -70,7 +70,7 @@ def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
 
     def entry(k: int, c: int) -> Formula:
         if k not in rows:
-            refused = any(result is None for result in rows.values())  # then it holds for all rows
+            refused = any(result is None for result in rows.values())  # if one fails, all would
             rows[k] = None if refused else none_if_unwritable(lambda: row(k))
         if rows[k] is None:
             return UNWRITTEN

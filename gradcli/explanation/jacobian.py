@@ -72,8 +72,8 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
 
 
 def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
-    """The matrix computed by the closed form. None if there is none, its arrays would be too large,
-    it inverts a singular matrix, or a zero of it is a product of 0 and infinity or nan.
+    """The matrix computed by the closed form. None if there is no closed form, its arrays would be
+    too large, it inverts a singular matrix, or an entry is a product of 0 and infinity or nan.
     """
     if vjp.form is None:
         return None
@@ -87,7 +87,7 @@ def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
     finally:
         for node in vjp.seed_dependent:
             values.pop(node, None)
-    if np.count_nonzero(from_zeros):  # nan, as it is linear in the seed
+    if np.count_nonzero(from_zeros):  # nan: the gradient of a zero seed should be 0
         return None
     return matrix(vjp.form, lambda node: np.asarray(values[node]), vjp.most)
 

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from .higher.hessian import Hessian
     from .higher.jvp import Jvp
 
-ELSEWHERE = {  # endings of a note, by the extent of a formula as in `trials`
+# endings of a note on the sizes for which a formula holds, by its extent (`_extent` in trials.py)
+ELSEWHERE = {
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
@@ -155,8 +156,8 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
 
 
 def formulas_alone(w: Wording) -> list[tuple[str, str]]:
-    """The notes for an answer that has only closed forms; if one is missing, they include that
-    searches ended early.
+    """The notes for an answer that has only closed forms. If one is missing, they include the note
+    that searches ended early.
     """
     notes = formulas(w)
     return [*notes, *(ended(w.problem) if any(w.without_closed_form()) else ())]
@@ -172,8 +173,8 @@ def _is_derived(w: Wording, x: Input) -> bool:
 
 
 def _omitted_seed(p: Problem) -> list[tuple[str, str]]:
-    """The note that formulas lack g because the output has one element, if it has more at larger
-    sizes.
+    """The note that formulas omit the seed g because the output has one element, if the output has
+    more elements at larger sizes.
     """
     if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:
         return []
@@ -282,7 +283,7 @@ def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 
 def _written(node: Node, a: Analysis, w: Wording) -> str:
-    """An operation as in the source, or the operation in whose expansion it occurs."""
+    """The source text of an operation, or of the operation in whose expansion it occurs."""
     source = node if node.span else written_around(node, a)
     if source is None:
         return f"{node.op.name} in the gradient"
@@ -350,7 +351,7 @@ def _all_places(name: str, hit: Any) -> list[str]:
 
 
 def _first(texts: list[str], what: str) -> str:
-    """Texts joined to a list, of more than three the first three and a count."""
+    """Texts joined by commas and "and"; of more than three texts the first three, and a count."""
     if len(texts) < 4:
         return listed(texts)
     more = len(texts) - 3
@@ -374,7 +375,7 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
 
 
 def _holds(a: Analysis, names: list[str], kinds: str, same: str) -> str:
-    """The sentences on the gradients of some inputs, which hold nan or infinity."""
+    """The sentences on the gradients of some inputs, which contain nan or infinity."""
     gradients = "The gradients of" if len(names) > 1 else "The gradient of"
     hold = "hold" if len(names) > 1 else "holds"
     return (
@@ -384,7 +385,7 @@ def _holds(a: Analysis, names: list[str], kinds: str, same: str) -> str:
 
 
 def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
-    """As `_not_finite` for a missing seed: elements that are nan or infinite for any seed."""
+    """Notes for a missing seed, on elements of gradients that are nan or infinite for any seed."""
     p = a.problem
     if p.seed.value is not None or p.tangents or not p.numeric:
         return []
@@ -402,8 +403,8 @@ def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
 
 
 def _in_pytorch(a: Analysis) -> str:
-    """A clause on whether PyTorch has the same elements that are not finite; they may differ if the
-    program uses kernels whose order of operations differs, as matrix products do.
+    """A clause on whether the same elements are not finite in PyTorch. Others may be if the program
+    has operations that PyTorch computes in another order, such as matrix products.
     """
     if a.problem.order > 2:
         return ""
@@ -427,7 +428,7 @@ def _at_higher_order(a: Analysis) -> list[tuple[str, str]]:
 
 @within_budget(lambda *_: [])
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Notes on gradients of which rounding leaves few correct digits."""
+    """Notes on gradients with few correct digits because of rounding."""
     digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
     result = []
     for x, few, other in rounded(a):

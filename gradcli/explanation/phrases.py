@@ -90,7 +90,7 @@ def middle(
 
 
 def shown_indices(count: int, most: int) -> tuple[list[int], int]:
-    """The positions to show of `count` many, and how many of them come before the gap."""
+    """The positions, of `count` in total, that are shown, and how many come before the gap."""
     if count <= most:
         return list(range(count)), count
     head = most - most // 3

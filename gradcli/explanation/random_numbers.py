@@ -1,6 +1,6 @@
 """Random numbers that are the same in every run.
 
-Does not use numpy.random, whose import takes longer than a short answer.
+This module does not use numpy.random, whose import takes longer than a short answer.
 """
 
 import math

@@ -13,8 +13,8 @@ from ..notation.formulas.simplify import without_ones
 
 
 def with_zeros(p: Problem) -> Node:
-    """The output of a problem with these zeros in the gradients on which it depends; the output
-    itself if there are none.
+    """The output of a problem with explicit zeros in the gradients of lower order that it depends
+    on; the output itself if there are none.
     """
     if p.lower_order is None:
         return p.out
@@ -23,7 +23,7 @@ def with_zeros(p: Problem) -> Node:
 
 
 def _with_zeros(q: Problem) -> Node:
-    """The gradient of a problem with these zeros."""
+    """The gradient of a problem, with explicit zeros for second derivatives."""
     (x,) = q.wrt
     built = tuple(q.named.values())
     grad = cached_backward(with_zeros(q), q.seed.node, (x.node,), built, True).of[x.node]
@@ -31,7 +31,7 @@ def _with_zeros(q: Problem) -> Node:
 
 
 def with_seed_given(p: Problem, node: Node) -> Node:
-    """A gradient with the value of the seed substituted, also that of the implicit seed 1."""
+    """A gradient in which the seed is replaced by its value, if it has one."""
     value = p.seed.value
     if value is None:
         return node

@@ -18,8 +18,8 @@ from ..render.errors import message
 from ..render.formats import render
 from ..request import Request, of_texts
 
-ASKED = ("shapes", "values", "grad", "wrt", "assume", "order", "expand", "dtype", "random_seed")
-OPTIONS = {name: FIELDS[name].options[0] for name in ASKED}
+NAMES = ("shapes", "values", "grad", "wrt", "assume", "order", "expand", "dtype", "random_seed")
+OPTIONS = {name: FIELDS[name].options[0] for name in NAMES}
 REPEATED = ("values",)  # one value per line
 SECONDS = 3  # of CPU time for searches
 on_page = partial(option_spelling.respell, spelling=option_spelling.PAGE)

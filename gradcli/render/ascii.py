@@ -38,7 +38,7 @@ DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def parts_in_ascii(parts: Sequence[str]) -> Iterator[str]:
-    """The parts of a text in ASCII, each converted as in the whole text."""
+    """The parts of a text in ASCII. Each is converted in the context of the whole text."""
     whole, end = _with_products("".join(parts)), 0
     for part in parts:
         start, end = end, end + len(part)

@@ -7,10 +7,11 @@ from rich.text import Text
 
 from ..budget import tick
 
-LEAST = 0.25  # of a line, which is filled at least so far
-# Before which word a line is broken, from the best to the worst: equality signs, sums, products.
+LEAST = 0.25  # fraction of a line that is filled before it is broken, if possible
+# How tightly a word is bound to the one before it. Lines are broken at the lowest number, so before
+# equality signs rather than in sums, and in sums rather than in products.
 BINDING = {"=": 0, "+": 1, "-": 1, "|": 1, "&": 1, "*": 2, "/": 2, "@": 2}
-AFTER_COMMA, BESIDE = 1, 2  # factors stand beside each other in index notation
+AFTER_COMMA, BESIDE = 1, 2  # after a comma, and between factors without a sign in index notation
 NEVER = 9  # between an operator and its right operand, or before a power
 OPERATORS = {*BINDING, "**", "<", ">", "<=", ">=", "==", "!=", "≤", "≥", "≠"}
 WORD = re.compile(r"\S+")

@@ -14,7 +14,7 @@ from .tensors import tensor_lines
 
 LETTER = 8.0  # width of a character in the monospaced font of labels
 PAD, MARGIN = 24.0, 6.0
-LONGEST, SHORT = 34, 18  # characters of a label, and of numbers on an edge
+LONGEST, SHORT = 34, 18  # largest numbers of characters of a label, and of numbers on an edge
 DIGIT, WIDE_GAP = 6.6, 64.0  # width of a digit on an edge, and space for two texts
 LINE, APART = 13.0, 14.0  # height of such a text, and distance between two texts
 FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # their positions along an edge
@@ -66,7 +66,9 @@ def drawn_graph(graph: Graph) -> str:
 
 
 def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Counter[int]) -> str:
-    """The value and the gradient on an edge, written near the end at which no other edges are."""
+    """The value and the gradient on an edge, near an end of it at which there are no other edges,
+    if possible.
+    """
     i, n = edge
     texts = _flow_texts(graph.nodes[n], i)
     at = FIRST if taken[i] == 1 else LAST if len({*graph.nodes[n].inputs}) == 1 else MIDDLE

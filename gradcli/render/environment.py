@@ -1,4 +1,4 @@
-"""The output device: its width and what it can show. Passed down from cli, so that tests can
+"""The output device: its width and what it can show. It is passed down from cli, so that tests can
 simulate any terminal.
 """
 
@@ -12,8 +12,9 @@ class Environment(NamedTuple):
     """`width` is in columns; `ascii`: only ASCII can be shown; `full`: everything up to the entries
     that `limits` allow is shown; `fixed`: lines are never longer than `width`, even then. `place`
     is where Markdown is pasted; `page` is the kind of LaTeX: "" for part of a page, a "standalone"
-    document, or "overlay" for slides. `say` respells words about options, which are those of a
-    shell. `hurried`: there is no time to lay out more.
+    document, or "overlay" for slides. `say` replaces the options of the shell that a text mentions
+    by those of the caller, such as arguments in Python. `hurried`: there is no time to lay out
+    more.
     """
 
     width: int = 80

@@ -88,11 +88,11 @@ def in_time(
     environment: Environment,
     layout: Callable[[list[Document], Environment], R],
 ) -> R:
-    """Documents in the `layout` of an environment, in the option spelling of the caller; with less
-    content if laying them out takes too long.
+    """The result of `layout`, for documents whose options are spelled as those of the caller. If
+    the layout takes too long, it is done again with less content.
     """
 
-    def said(documents: list[Document]) -> list[Document]:
+    def spelled(documents: list[Document]) -> list[Document]:
         say = environment.say
         return documents if say is str else [respelled(built, say) for built in documents]
 
@@ -100,12 +100,12 @@ def in_time(
         from .trimmed import trimmed
 
         return layout(
-            said([trimmed(d, environment.full) for d in documents]),
+            spelled([trimmed(d, environment.full) for d in documents]),
             environment._replace(full=False, hurried=True),
         )
 
     def whole() -> R:
-        return layout(said(documents), environment)
+        return layout(spelled(documents), environment)
 
     limits = environment.limits
     return whole() if limits is None else limits.budget.present(whole, briefly)

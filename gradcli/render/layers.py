@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+# in pixels: the gaps between nodes and between layers, the height of a node, the width of a dummy
 GAP_ACROSS, GAP_DOWN, HEIGHT, BEND = 22.0, 42.0, 34.0, 12.0
 SWEEPS = 8
 OPERATION, LEAF = 16.0, 1.0  # the weights of nodes when a layer is placed
@@ -126,8 +127,8 @@ def _across(
 def _spread(
     row: list[int], wanted: list[float], widths: list[float], weights: list[float], x: list[float]
 ) -> None:
-    """Set the x of a layer's nodes, as near to `wanted` as possible without overlap: overlapping
-    nodes form a run, which is placed at the weighted mean of its members' wishes.
+    """Set the x of a layer's nodes, as near to `wanted` as possible without overlap. Nodes that
+    would overlap form a run, which is placed at the weighted mean of the positions they want.
     """
     runs: list[_Run] = []
     for n, middle in zip(row, wanted):
@@ -152,7 +153,7 @@ class _Run(NamedTuple):
 
     @property
     def left(self) -> float:
-        """The left end of the run: the weighted mean of its members' wishes."""
+        """The left end of the run: the weighted mean of the left ends that its nodes want."""
         return self.wish / self.weight
 
     def joined(self, other: "_Run") -> "_Run":

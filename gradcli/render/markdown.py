@@ -81,11 +81,11 @@ class MathPage(Page):
         return self.within_signs(self.latex.matrix(block))
 
 
-ANSWER_LINES = 25  # of an answer on a question-and-answer site
+ANSWER_LINES = 25  # largest number of lines of an answer on a question-and-answer site
 UNTITLED = ("seed", "code")  # sections without a heading
 SPARED = ("code", "program", "backward")  # sections that a long answer omits, in this order
 LISTED = ("backward", "gradient")  # sections whose equations form one list
-MESSAGE = 1_890  # characters: Discord takes 2,000
+MESSAGE = 1_890  # largest number of characters of a message; Discord accepts 2,000
 BACKTICKS = re.compile("```+")
 
 
@@ -186,7 +186,7 @@ class Chat:
 
 
 class Place(NamedTuple):
-    """How Markdown is written for a site, and which sections are shown by default."""
+    """How Markdown is written for a site."""
 
     page: Callable[[Environment], Page | Chat]
 

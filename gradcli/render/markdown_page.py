@@ -56,8 +56,8 @@ def escape(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Text as a code span, also if it contains backticks; `cell` escapes a |, which would end a
-    table cell.
+    """Text as a code span, also if it contains backticks. A |, which would end the cell of a table,
+    is escaped by `_table`.
     """
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
@@ -92,7 +92,7 @@ class Page:
         parts = [self.fenced(document.question, "python")] if document.question else []
         parts += [self.answers(document.answers)] if document.answers else []
         parts += map(self.section, document.sections)
-        # where it is pasted a reader wants the answer in a terminal
+        # on a site, the command is for readers, who want the answer in their terminal
         form = "" if self.environment.place else " -f markdown"
         parts += [f"Made by {code_span(document.command + form)}"] if document.command else []
         return "\n\n".join(parts) + "\n"

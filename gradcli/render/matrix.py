@@ -9,9 +9,9 @@ from .ascii import in_ascii
 from .environment import Environment
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
-GAP = 5  # beside a column and the gap after it
-GAPS = 7  # beside two columns and the gap between them
-GAP_AFTER = 2  # after a column
+GAP = 5  # characters that are not entries if one column is shown
+GAPS = 7  # characters that are not entries if two columns are shown
+GAP_AFTER = 2  # spaces after a column
 SHADES = "·▒█"
 
 
@@ -45,8 +45,8 @@ def _spelled(part: Any) -> Any:
 
 
 def fitted(matrix: Matrix[str], room: int, longest: int) -> Matrix[str]:
-    """The matrix without spaces around / and ** in its entries, if only so it fits into `room`, or
-    none of its entries is cut to the `longest` one.
+    """The matrix, without spaces around / and ** in its entries if it fits into `room`, or its
+    entries into `longest` characters, only without these spaces.
     """
     entries = tuple(tuple(map(tight, row)) for row in matrix.entries)
     without = matrix._replace(entries=entries)
@@ -124,8 +124,8 @@ def in_groups(columns: list[int | None], matrix: Matrix[str], room: int) -> list
 
 
 def longest_entry(room: int) -> int:
-    """The length of an entry at which two columns fit into `room` characters, or one if two would
-    be too narrow.
+    """The largest length of an entry with which two columns fit into `room` characters, or one
+    column if two would be too narrow.
     """
     half = (room - GAPS) // 2
     widest = half if half >= SHORTEST_ENTRY else room - GAP

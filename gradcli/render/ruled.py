@@ -1,5 +1,5 @@
-"""Cells in columns separated by rules, in lines of any length. Rich's tables measure each cell
-several times by character, which takes seconds for the widest Jacobians.
+"""Cells in columns separated by rules, in lines of any length. Rich's tables are not used, because
+they measure each cell several times, which takes seconds for the widest Jacobians.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ BETWEEN = Text.assemble(" ", ("│", "dim"), " ")
 
 
 class Column:
-    """The layout of a column; nonempty cells of a `padded` column all get its width."""
+    """The layout of a column. The nonempty cells of a `padded` column already have equal widths."""
 
     __slots__ = ("padded", "right")
 

@@ -1,4 +1,4 @@
-"""Explanations for terminals, and without colour for pipes. The only module that imports rich.
+"""Explanations for terminals, and without colour for pipes, laid out by rich.
 
 Colours identify tensors: the seed has one colour everywhere, each input has its own, zeros are dim.
 No information is in colour only.
@@ -311,8 +311,8 @@ class Page:
         return text if isinstance(cell, Tensor) or is_words(cell) else broken(text, room)
 
     def is_better_below(self, row: Row, column: int, text: Text, indent: int) -> bool:
-        """Whether a last cell beside a long one would be wrapped, but is one line below it: words,
-        or a row of numbers.
+        """Whether a cell with words or numbers would be wrapped next to the cells before it, but
+        fits on one line below them.
         """
         cell, room = row.cells[column], self.width - indent
         if isinstance(cell, Tensor):
@@ -334,8 +334,8 @@ class Page:
         return Group(first, *(Padding(text, (0, 0, 0, indent)) for text in below))
 
     def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
-        """An equation `name = ...` in several lines, aligned after the equals sign, followed by its
-        other cells; None for other cells.
+        """An equation `name = ...` in several lines, aligned after the equals sign, followed by the
+        other cells of its row. None if the first cell is no equation, or the row fits on a line.
         """
         lines = [tokens_of(cell) for cell in cells if not isinstance(cell, Tensor)]
         sign = next((k for k, token in enumerate(lines[0]) if token == EQUALS), 0)
@@ -396,7 +396,7 @@ class Page:
         return drawing
 
     def matrix(self, formulas: Matrix[Formula]) -> RenderableType:
-        """The columns that fit next to each other; with nothing omitted all columns, in several
+        """The columns that fit next to each other; if everything is shown, all columns, in several
         parts if lines may not exceed the page.
         """
         self.entry_tokens = {f.text: (*tokens_of((f,)),) for row in formulas.entries for f in row}
@@ -476,7 +476,7 @@ class Page:
         return name, Text(label, self.style(block.input_role)), elements, Text("")
 
     def beside_matrix(self, block: Matrix[str]) -> int:
-        """The columns that a matrix needs for everything beside its entries."""
+        """The columns that a matrix needs for everything but its entries."""
         margin = max([len(block.seed_name or ""), *map(len, block.seed or ())])
         margin = max(margin, len(block.product_name) if block.product else 0)
         labels = max(len(block.product_label), *map(len, block.row_labels))

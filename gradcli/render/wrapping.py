@@ -77,7 +77,7 @@ def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
     list have a line each.
     """
     built = []
-    depth = 0  # of the rows, once there are some
+    depth = 0  # bracket depth of the rows of a nested list, once a row has been found
     tick()
     while depth or column + len(line) - last.at > width:
         result = _reached(line, last, column, width)

@@ -1,7 +1,8 @@
 """Finite differences of <seed, out>, compared with the gradient of an input.
 
-The elements of a small input are perturbed one by one, those of a larger one, or of one with many
-operations after it, together along a few random directions, or along one if that takes long.
+The elements of a small input are perturbed one by one. If an input is larger, or its output takes
+many operations, all elements are perturbed together along a few random directions, or along a
+single one if that takes long.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,8 +19,10 @@ from ..random_numbers import Numbers
 EVERY_ELEMENT = 200  # the largest input whose elements are perturbed one by one
 EVERY_OPERATION = 5_000  # the most elements times operations for which that is done
 DIRECTIONS = 3  # random directions for a larger input
-LONG = 1 << 20  # elements computed for one value of the output above which one direction is tried
-MUCH = 1 << 24  # the same, above which no elements are sampled if that direction is unclear
+# if one value of the output needs more computed elements than LONG, one direction is tried; if it
+# needs more than MUCH, no sample is tried even if the slope along that direction is unclear
+LONG = 1 << 20
+MUCH = 1 << 24
 SAMPLE = 100  # elements that are perturbed if all of them together show no clear slope
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
 STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and the perturbed values
@@ -114,7 +117,7 @@ def compare(line: Line, expected: float) -> tuple[str, float]:
 
 
 def _agree(slopes: Sequence[float], within: float) -> bool:
-    """Whether two of the slopes are nearly equal, and so neither due to rounding nor to corners."""
+    """Whether two of the slopes are nearly equal, which excludes rounding and corners as causes."""
     finite = sorted(s for s in slopes if np.isfinite(s))
     return any(b - a <= within for a, b in pairwise(finite))
 
@@ -215,8 +218,9 @@ class Perturbed:
 # ---- symmetric inputs ----------------------------------------------------------------------------
 
 MOST = 1 << 16  # elements of a graph that is evaluated to find which inputs must be symmetric
-PERTURBATION = 1e-9  # relative, of the inputs
-CHANGE = 1e-4  # relative, of a gradient; rounding is a millionth of PERTURBATION
+PERTURBATION = 1e-9  # relative perturbation of the inputs
+# largest relative change of a well-conditioned gradient; rounding is a millionth of PERTURBATION
+CHANGE = 1e-4
 
 
 def symmetric_inputs(out: Node) -> set[Node]:
@@ -247,7 +251,7 @@ def _read(out: Node) -> set[Node]:
 
 
 def _needed(node: Node) -> set[Node]:
-    """The inputs that must be symmetric for a node to be symmetric."""
+    """The square inputs that must be symmetric so that the value of a node is symmetric."""
     below = walk([node])
     inputs = [x for x in below if x.op.name == "input"]
     square = [x for x in inputs if x.dtype == "float" and is_square(x.shape)]

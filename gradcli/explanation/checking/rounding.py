@@ -1,4 +1,6 @@
-"""Gradients of which rounding leaves few correct digits, found by computing in higher precision."""
+"""Gradients with few correct digits because of rounding, detected by computing them again in higher
+precision.
+"""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -80,7 +82,9 @@ def _computed_in(
 
 
 def _differs(value: Any, other: Any, within: float) -> Any:
-    """A mask of where finite numbers differ, or become non-finite; subnormal numbers count as 0."""
+    """A mask of finite elements of `value` that differ from `other`, or are not finite there.
+    Subnormal numbers count as 0.
+    """
     size = np.maximum(np.abs(value), np.abs(other))
     with np.errstate(all="ignore"):
         close = np.isfinite(other) & (np.abs(other - value) <= within * size)

@@ -35,7 +35,7 @@ ELEMENTS = 4_000_000  # limit on the elements of all nodes together, in all trie
 MOVED_ELEMENTS, OFFSET = 6, 0.05
 CONSTANTS = 8  # largest number of constants that values are drawn around
 SPREAD = 3  # draws of values from all ranges between constants
-APART = (100, 0.01)  # scales of one input relative to the others
+RELATIVE_SCALES = (100, 0.01)  # scales of one input relative to the others
 SCALES = (10, 0.1, 100, 0.01, 1e-3, 1e-6, 1e-9, 1e3)
 # tolerance at these points: looser than usual because rounding errors are larger; a wrong branch
 # gives a larger error
@@ -43,14 +43,14 @@ FAR_OUT = 1e-6
 ROUGH = 1e-3  # the tolerance in single precision; a larger error means that digits cancel
 ASKS_FOR_NAN = ("isnan", "isfinite")
 
-Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
+Compared = list[tuple[Node, Node | None]]  # pairs of tensors that are compared; None means 0
 
 
 def on_all_branches(
     points: Points, claims: Sequence[Claim], names: Sequence[str], within: Within = dict
 ) -> Points:
-    """The points, and others on further branches. `within` projects values onto a condition that
-    all points satisfy.
+    """The points, followed by new points that cover further branches. `within` projects values onto
+    a condition that all points satisfy.
     """
     branches = _Branches(points.tried[0], claims, names, within)
     if not branches.free or not (branches.compared or branches.ordered):
@@ -86,8 +86,8 @@ class _Branches:
         self.compared = _compared(order, self.free)
         pairs = chain.from_iterable(self.compared)
         self.compared_nodes = tuple(dict.fromkeys(n for n in pairs if n is not None))
-        self.lengths = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
-        self.lengths += _held_above(order)
+        self.clamped = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
+        self.clamped += _clamped_tensors(order)
         self.ordered = any(node.op.finds_indices for node in order)
         self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
@@ -113,7 +113,7 @@ class _Branches:
 
     def _is_sound(self, point: Point) -> bool:
         special = any(map(np.any, point.arrays(self.kinks)))
-        clamped = any(np.any(point(y) <= TINY) for y in self.lengths)
+        clamped = any(np.any(point(y) <= TINY) for y in self.clamped)
         return not special and not clamped and point.sound(self.names) and self._keeps_digits(point)
 
     def _keeps_digits(self, point: Point) -> bool:
@@ -155,7 +155,7 @@ class _Branches:
         scale.
         """
         for x in self.free if self.with_nan else ():
-            yield self.given | {x: _led_by_nan(self.given[x])}
+            yield self.given | {x: _with_nan_first(self.given[x])}
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
@@ -187,7 +187,7 @@ class _Branches:
         """The base point's values with random signs, and one input at another scale with either
         sign, so that one mask is decided independently of the others.
         """
-        for s in APART if len(self.free) > 1 else ():
+        for s in RELATIVE_SCALES if len(self.free) > 1 else ():
             for alone in self.free:
                 signed = {x: self.given[x] * rng.choice([-1, 1], x.shape) for x in self.free}
                 for sign in (s, -s):
@@ -206,13 +206,13 @@ class _Branches:
 
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
-    """The claims as graphs, without those that do not fit."""
+    """The graphs of the claims, without claims that raise an error at the shapes of `base`."""
     result = (partial(built, c.program, base.problem, base.picking) for c in claims)
     return filter(None, map(if_applicable, result))
 
 
 def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
-    """Masks of where claims are at kinks."""
+    """Boolean nodes that are true for the elements at which a claim has a kink."""
     order = walk(claimed)
     moving = downstream(order, free)
     for node in order:
@@ -231,9 +231,9 @@ def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
     return list(result)
 
 
-def _held_above(order: Sequence[Node]) -> Iterator[Node]:
-    """What is held above a negligible bound, also within operations: (1 - p) * p in the gradient
-    of binary_cross_entropy.
+def _clamped_tensors(order: Sequence[Node]) -> Iterator[Node]:
+    """The tensors that are clamped from below by a negligible bound, also inside composite
+    operations, such as (1 - p) * p in the gradient of binary_cross_entropy.
     """
     for node in walk(expanded(order).values()):
         low = node.inputs[1] if node.op is OPS["clamp"] else None
@@ -256,7 +256,7 @@ def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[fl
 # ---- values --------------------------------------------------------------------------------------
 
 
-def _led_by_nan(array: Any) -> Any:
+def _with_nan_first(array: Any) -> Any:
     """The array with nan in place of its first element."""
     return np.where(np.arange(array.size).reshape(array.shape) == 0, np.nan, array)
 

@@ -1,8 +1,9 @@
 """Caveats of a right claim: values at which it differs from PyTorch, and constants in it that are
 too small to make a difference.
 
-It may differ at the given values, and at kinks, which are at 0 and where inputs are equal. Integer
-and boolean inputs, and inputs fixed at their given values, are not changed.
+The claim is compared with PyTorch's gradient at the given values and at likely kinks: with an input
+set to 0, or to the values of another input. Integer and boolean inputs, and inputs fixed at their
+given values, are not changed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,8 +34,9 @@ class Deviation(NamedTuple):
 
 def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
     """The first values at which output and gradient are finite and the claim is not the gradient;
-    None if there are none. The given values are tried first, also where the output is nan; then an
-    input set to 0 or equal to another one, with the other values of each of the first two points.
+    None if there are none. The given values are tried first, also if the output is nan there. Then
+    one input is set to 0, or equal to another input, while the other inputs have their values at
+    each of the first two points.
     """
     first = points[0]
     given = _at_given_values(claim, first) if first.problem.numeric else None
@@ -100,6 +102,7 @@ def _with_equal(point: Point, name: str, other: str | None, values: Values) -> V
 
 
 def _moving(point: Point) -> Iterator[str]:
+    """The names of the float inputs that may be changed, and may be 0."""
     for x in point.problem.inputs.values():
         stays = x.value is not None and np.array_equal(point(x.node), x.value)
         never_0 = np.any(with_properties(x.node.attrs["known"], np.zeros(x.shape)))
@@ -187,12 +190,12 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
         return None
     symmetric_points = filter(None, (_within(t.point, name, _symmetric) for t in findings))
     points = [p for p in symmetric_points if p.finite([name])]
-    if not points or not all(_has_both_sides(claim, p) for p in points):
+    if not points or not all(_is_gradient_among_symmetric(claim, p) for p in points):
         return None
     return f"{name} varies among symmetric matrices alone"
 
 
-def _has_both_sides(claim: Claim, point: Point) -> bool:
+def _is_gradient_among_symmetric(claim: Claim, point: Point) -> bool:
     """Whether the claim is G + G.T - G * eye for the gradient G."""
     result = at_point(claim.program, claim.name, point)
     diagonal = result.right * np.eye(result.right.shape[-1])

@@ -77,7 +77,9 @@ class Claim(NamedTuple):
 
     @property
     def with_steps(self) -> "Claim | None":
-        """The claim with the `stepwise` reading; None if it has only one reading."""
+        """The claim in which names of inputs denote the values that earlier statements assigned to
+        them; None if no statement does.
+        """
         if self.stepwise is None:
             return None
         return self._replace(program=self.stepwise, stepwise=None)
@@ -217,8 +219,8 @@ def _split_assignment(s: Statement, source: Source) -> Iterator[Statement]:
 
 
 def _target(name: str, problem: Problem, span: Span) -> str:
-    """The name whose gradient is denoted: W for W, dW, d_W, grad_W and W.grad. Raises
-    GradcliError.
+    """The name whose gradient `name` denotes: W for W, dW, d_W, grad_W and W.grad. Raises
+    GradcliError if the problem has no such name, or it has no gradient.
     """
     nodes = targets(problem)
     for plain in differentiated_names(name):

@@ -1,4 +1,5 @@
-"""Edits: a formula with one of its parts replaced, and why; and formulas changed as a whole.
+"""Edits of formulas. An edit is a formula with one part replaced, and a sentence that names the
+mistake. Other functions change a formula as a whole: scale it, negate it, add a term.
 
 The text of an edit is computed on demand.
 """
@@ -45,9 +46,9 @@ class Mend(NamedTuple):
 
 
 class Edit:
-    """A formula in which `new` replaces a part of the statement at `position`. Likelier edits have
-    lower ranks. An edit that `widens` adds a dimension. An edit that stands `alone` is not combined
-    with other edits, because it may fit by chance.
+    """A formula in which `new` replaces `part` of the statement at `position`. Likelier edits have
+    lower ranks. If `widens` is true, the edit adds a dimension. If `alone` is true, the edit is not
+    combined with other edits, because it may fit by chance.
     """
 
     def __init__(
@@ -108,12 +109,12 @@ def scaled(program: Program, factor: str, divide: bool = False) -> str:
 
 
 def negated(program: Program) -> str:
-    """The text of a formula with the other sign."""
+    """The text of the negation of a formula."""
     return ending(program, opposite(program.result))
 
 
 def plus(program: Program, term: str) -> str:
-    """The text of a formula and a term added to it."""
+    """The text of a formula plus `term`."""
     return ending(program, added(program.result, expression(term)))
 
 

@@ -65,9 +65,12 @@ def sizes_for_numbers(
 def scaled_by_size(
     program: Program, findings: list[Finding], size: str, known: bool
 ) -> Iterator[Mend]:
-    """The formula divided by a factor that is a number of elements, written `size`, up to 2, 1/2 or
-    a sign. If all points have the same size, only if it is `known` that the factor is no constant,
-    because a formula mentions the size, or there are trials at other sizes.
+    """The formula multiplied or divided by `size`, an expression such as x.numel(), if that
+    corrects it, possibly with another factor of 2, 1/2 or -1.
+
+    If the size is the same at all points, a constant would fit as well. Then nothing is yielded
+    unless the factor is `known` to be the size, because a formula mentions it or because
+    corrections are also tried at other sizes.
     """
     ratios = _ratios(findings)
     counts = [_count(size, t.point) for t in findings]

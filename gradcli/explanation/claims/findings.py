@@ -111,7 +111,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _near(result: Any, right: Any, tolerance: float) -> Any:
-    """A mask of where two arrays are close; elements that are not finite are not."""
+    """A mask that is true for elements that are close in both arrays, false for nan or inf."""
     with np.errstate(all="ignore"):
         sizes = np.abs(result), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)

@@ -68,17 +68,17 @@ DIMS = ("dim", "dims", "axis", "keepdim")
 
 
 class Mutation(NamedTuple):
-    """A possible mistake in a part of a formula. In patterns, single letters match parts, and `e`
-    the whole part. A function `right` returns None if it does not apply.
+    """A possible mistake in a part of a formula. In patterns, a single letter matches a
+    sub-expression; `e` is the part itself. A function `right` returns None if it does not apply.
     """
 
     mistake: str  # the sentence; `{a}` is a part (see `Excerpt`), `{new}` its replacement
     part: str  # the pattern of a part that may have the mistake
     right: str | Callable[[Bindings], ast.expr | None]  # patterns, separated by `;`
     rank: int  # is lower for likelier mistakes, as in `Edit`
-    # returns the choices of parts for further letters
+    # yields bindings of further letters, each of which gives a replacement
     choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None
-    widens: bool = False  # the right part has one more dimension
+    widens: bool = False  # the replacement has one more dimension
     alone: bool = False  # not combined with another mistake, because it may fit by chance
 
     def replacements(self, result: Bindings) -> Iterator[ast.expr]:
@@ -130,14 +130,14 @@ def _over_all(m: Bindings) -> ast.expr | None:
 
 
 def _along(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The dimension `o` of a call that has one and is not a reduction."""
+    """Bind `o` to the dimension argument of a call that is not a reduction."""
     old = dimension(m["e"]) if isinstance(m["e"], ast.Call) else None
     if old is not None and reduction(m["e"]) is None:
         yield {"o": old}
 
 
 def _along_other_dims(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The parts of `_along`, and another dimension `d`."""
+    """Bind `o` to the dimension argument of a call, and `d` to every other dimension."""
     for letters in _along(m, words):
         numbers = filter(is_whole_number, map(expression, words.dims))
         yield from (letters | {"d": d} for d in numbers if _differs(d, letters["o"]))
@@ -148,7 +148,7 @@ def _differs(a: ast.expr, b: ast.expr) -> bool:
 
 
 def _spans(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The dimensions that a sum may reduce, as arguments and in words."""
+    """Bind `args` to the dimensions that a sum may reduce, and `over` to the phrase for them."""
     for dim in map(expression, words.dims):
         several = "s" * isinstance(dim, ast.Tuple)
         yield {"args": [dim], "over": f"over dimension{several} {ast.unparse(dim)}"}
@@ -292,8 +292,8 @@ def _lower_exponent(m: Bindings) -> ast.expr | None:
 
 
 def _derivatives(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The derivatives `s` of the functions of the program, whether one may replace the part, and
-    the clauses of sentences about it.
+    """Bind `s` to the derivative of each function of the program, together with phrases about it,
+    whether it is `likely` missing as a factor here, and whether it may replace the part.
     """
     for formula, function, of in words.derivatives:
         slope = _as_condition(expression(formula))
@@ -311,7 +311,7 @@ def _derivatives(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _with_slope(m: Bindings) -> ast.expr:
-    """A part times a slope: e * s, or e / d for a slope s = 1 / d."""
+    """A part times a derivative `s` of a function: e * s, or e / d if s is 1 / d."""
     below = divided(m["s"])
     return times(m["e"], m["s"]) if below is None else over(m["e"], below)
 

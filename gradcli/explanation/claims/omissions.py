@@ -48,7 +48,7 @@ def _without_call(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _mask_alone(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The 1.0 of which (x > 0).double() lacks the factor x > 0."""
+    """1.0 in place of (x > 0).double(), as if the factor x > 0 were missing."""
     e = m["e"]
     if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr == "double":
         yield {"p": ast.Constant(1.0), "a": e.func.value}
@@ -107,14 +107,14 @@ NO_WORDS = Words(None, (), (), (), ())
 
 
 def omissions_of(program: Program) -> list[Edit]:
-    """The formula without one of its terms, factors, methods or arguments. `why` names the missing
-    part.
+    """Edits of the formula, each without one of its terms, factors, methods or arguments. The `why`
+    of an edit names the missing part.
     """
     return sorted(_omissions(program), key=lambda edit: edit.rank)
 
 
 def with_a_mistake(program: Program) -> Iterator[Edit]:
-    """`omissions_of`, and the formula with a wrong sign or dimension, or without an exponent."""
+    """The edits of `omissions_of`, then edits with a wrong sign or dimension or no exponent."""
     yield from omissions_of(program)
     for position, value in enumerate(program.values):
         for e in parts(value):
@@ -148,7 +148,7 @@ def _divisors(value: ast.expr) -> set[int]:
     return result
 
 
-# ---- what is missing several times ---------------------------------------------------------------
+# ---- a name or a method that is missing in several places ----------------------------------------
 
 
 def _without_name(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:

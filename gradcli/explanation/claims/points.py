@@ -106,7 +106,7 @@ class Point:
 
     @cached_property
     def wording(self) -> Wording:
-        """The wording of the problem."""
+        """The object that simplifies and writes the formulas of the problem."""
         return Wording(Analysis(self.problem))
 
     @cached_property
@@ -166,8 +166,8 @@ class Points(NamedTuple):
 
 def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     """Points at which the gradients of `names` are finite, for each of `problems`, which are the
-    same program at several sizes. The first point has numbers of few digits. Points are searched
-    for within the budget. Raises GradcliError if there are no points.
+    same program at several sizes. The first point has numbers of few digits. The search ends at the
+    time limit. Raises GradcliError if there are no points.
     """
     first = problems[0]
     if sum(n.numel for n in walk([first.out])) > ELEMENTS:

@@ -1,8 +1,8 @@
 """Proofs that two formulas are equal for all values, and, at generic sizes, for all sizes.
 
 They are equal if rewriting gives the same formula, or if the expanded index notation of both has
-the same normal form: a sum of terms, each a number, sums over indices and powers of factors. Knows
-no identities of functions except those of comparisons.
+the same normal form: a sum of terms, each a number, sums over indices and powers of factors. The
+normal form uses no identities of functions, except those of comparisons.
 """
 
 from collections.abc import Iterable, Mapping
@@ -102,7 +102,7 @@ class _Normal:
         self.sizes, self.depth, self.fresh = sizes, depth, 0
 
     def form(self, e: Expr) -> Expr:
-        """The sum of terms, like terms added, in canonical order."""
+        """The sum of terms in canonical order, with like terms combined."""
         numbers: dict[Expr, float] = {}
         for term in self.terms(e):
             key = self.canonical(term)
@@ -147,7 +147,9 @@ class _Normal:
         return f"~{self.depth}.{self.fresh}"
 
     def power(self, e: Power) -> list[Term]:
-        """An integer power of one term by its factors; a small one of a sum is expanded."""
+        """A power: an integer power of a single term is a power of each factor, and a small integer
+        power of a sum is expanded.
+        """
         exponent = e.exponent.value if isinstance(e.exponent, Number) else 0.5
         base = self.terms(e.base)
         if float(exponent).is_integer() and len(base) == 1 and not base[0].sums and base[0].number:
@@ -177,7 +179,7 @@ class _Normal:
         return [Term(1.0, {}, {Function(e.op, args, e.attrs): 1})]
 
     def inner(self, e: Expr) -> Expr:
-        """The normal form of a part that is not expanded."""
+        """The normal form of a subexpression that is not expanded, such as an argument."""
         return normal_form(e, self.sizes, self.depth + 1)
 
     # ---- canonical terms -------------------------------------------------------------------------

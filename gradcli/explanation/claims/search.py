@@ -1,6 +1,7 @@
 """The search for the nearest right formula, a correction of a claim.
 
-A correction is parsed from its text and verified at all points, also on its own branches.
+A correction is parsed from its text and verified at all points, and at further points that cover
+the branches of the correction itself.
 """
 
 import ast
@@ -408,7 +409,7 @@ def _same_in_trial(trial: Trial, text: str, other: str) -> bool:
 def equal_pairs(
     some: Iterable[TriedEdit], candidates: list[TriedEdit]
 ) -> Iterator[tuple[Edit, Edit]]:
-    """The pairs of edits with the same value, which is not 0."""
+    """The pairs of edits that have the same value, unless it is 0."""
     for e, one in some:
         for other, other_finding in candidates:
             if one.same_as(other_finding) and np.any(one.value):
@@ -416,14 +417,15 @@ def equal_pairs(
 
 
 # ---- further trials of a corrected claim ---------------------------------------------------------
-# at other sizes, and with matrices for inferred vectors.
+# These are at other sizes, and with matrices in place of inferred vectors.
 
 
 def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     """Lists of trials, the strictest first; a corrected formula must pass all of one list.
 
-    If the claim has integers, one dimension of such a size keeps it. The last list is empty, so
-    that a formula for the given sizes only is accepted, unless the claim names sizes.
+    An integer in the claim may stand for a size. For each dimension that has this size, one of the
+    lists keeps it. The last list is empty, so that a formula which holds only for the given sizes
+    is accepted in the end; it is omitted if the claim names sizes, as in x.shape[0].
     """
     if claim.name not in problem.inputs:
         yield []
@@ -442,8 +444,8 @@ def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
 
 
 def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
-    """A trial with matrices for inferred vectors, if the claim fits them. At most one is
-    yielded.
+    """A list of one trial with matrices in place of inferred vectors; empty if the claim does not
+    have the number of dimensions of the gradient there.
     """
     if any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values()):
         return []
@@ -461,7 +463,7 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
 
 
 def _sizes(problem: Problem) -> dict[int, int]:
-    """The given sizes by independent generic sizes; empty if the problem has none."""
+    """A map from each generic size to the given size in its place; empty if there are none."""
     generic = generic_problem(problem)
     if generic is None:
         return {}
@@ -475,8 +477,8 @@ def _sizes(problem: Problem) -> dict[int, int]:
 
 
 def _fixed_sizes(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
-    """Choices of generic sizes to keep: first none, then for each integer in the claim one that it
-    may stand for.
+    """Choices of generic sizes that keep their given values: first none, then a size for each
+    integer in the claim that may stand for it.
     """
     numbers = {
         e.value
@@ -506,8 +508,8 @@ def _trial_at_other_sizes(
 
 
 def _distinct_new_sizes(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
-    """New values for the sizes in `free`, none of which was given. Their order is that of the given
-    ones, so that invertible products of matrices stay invertible; their differences are others.
+    """New values for the sizes in `free`, none of them a given size. They have the order of the
+    given sizes, so that invertible products of matrices stay invertible, but other differences.
     """
     room = iter(sorted(n for n in SMALL if n not in sizes.values()))
     new: dict[int, int] = {}

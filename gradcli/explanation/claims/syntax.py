@@ -18,7 +18,7 @@ from ...language.syntax import called_name, is_whole_number, negated
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
 SIZES = ("shape", "size", "numel", "ndim")
-MATRICES = (ast.Mult, ast.Div, ast.MatMult)
+PRODUCTS = (ast.Mult, ast.Div, ast.MatMult)
 
 Bindings = dict[str, Any]  # maps each letter of a pattern to the part that it matches
 
@@ -56,8 +56,8 @@ def operands(e: ast.expr) -> list[ast.expr]:
 
 
 def factors_of(e: ast.expr) -> Iterator[ast.expr]:
-    """The factors of a product, and of numerators."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
+    """The factors of a product, or of the numerator of a quotient."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, PRODUCTS):
         yield from factors_of(e.left)
         yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
     elif isinstance(e, ast.UnaryOp):
@@ -112,7 +112,7 @@ def is_transposed(e: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def reduction(e: ast.expr) -> str | None:
-    """ "sum" or "mean" for a call of it."""
+    """The name "sum" or "mean" if an expression is a call of it, else None."""
     name = called_name(e) if operands(e) else None
     return name if name in REDUCTIONS else None
 
@@ -251,14 +251,14 @@ def method(
 
 
 def divided(e: ast.expr) -> ast.expr | None:
-    """d of 1 / d, and of ones_like(x) / d; None for other parts."""
+    """The divisor d if an expression is 1 / d or ones_like(x) / d; None for others."""
     result = matched("1 / d", e) or matched("ones_like(...) / d", e)
     return None if result is None else result["d"]
 
 
 def opposite(e: ast.expr) -> ast.expr:
-    """A part with the other sign."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
+    """The negation of a part; x for -x."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, PRODUCTS):
         return ast.BinOp(opposite(e.left), e.op, e.right)
     return negated(e) or ast.UnaryOp(ast.USub(), e)
 
@@ -266,7 +266,7 @@ def opposite(e: ast.expr) -> ast.expr:
 def added(left: ast.expr, right: ast.expr) -> ast.expr:
     """left + right; left - b where right is -b."""
     first = right
-    while isinstance(first, ast.BinOp) and isinstance(first.op, MATRICES):
+    while isinstance(first, ast.BinOp) and isinstance(first.op, PRODUCTS):
         first = first.left
     if negated(first):
         return ast.BinOp(left, ast.Sub(), opposite(right))
@@ -274,7 +274,7 @@ def added(left: ast.expr, right: ast.expr) -> ast.expr:
 
 
 def transposed(e: ast.expr) -> ast.expr:
-    """A part transposed; x for x.T."""
+    """The transpose of a part: x.T for x, and x for x.T."""
     return e.value if is_transposed(e) else ast.Attribute(e, "T")
 
 
@@ -311,15 +311,14 @@ def replaced_text(old: ast.expr, new: ast.expr) -> str:
     return f"{texts[0]} belongs where {texts[1]} stands"
 
 
-# ---- calls along a dimension ---------------------------------------------------------------------
-# reading and replacing the dimension, and adding keepdim=True.
+# ---- the dimension and keepdim of a call ---------------------------------------------------------
 
 
 KEEPDIM = ast.keyword("keepdim", ast.Constant(True))
 
 
 def dimension(e: ast.Call) -> ast.expr | None:
-    """The literal dimension of a call along one; None for other calls."""
+    """The dimension argument of a call such as x.sum(0), if it is an integer literal; else None."""
     if along_a_dimension(e) is None:
         return None
     candidates = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]

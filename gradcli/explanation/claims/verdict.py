@@ -39,8 +39,9 @@ from .syntax import loses_dimension
 FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
 SAME = 2  # equality is proved at so many sizes; at the others only values are compared
-LARGE = 20_000  # elements of all nodes together
-LONG = 500  # nodes of the syntax tree of a claim
+# for more elements of all nodes together, corrections are searched for at smaller sizes
+LARGE = 20_000
+LONG = 500  # claims with more nodes in their syntax trees are not corrected
 
 
 class Verdict:
@@ -82,7 +83,7 @@ class Verdict:
     @cached_property
     def same(self) -> bool:
         """Whether the claim is proved equal to the gradient at the first sizes, and at other sizes
-        if there are any. In a proof sizes are numbers, which the other sizes confirm.
+        if there are any. The second proof is needed because each treats sizes as numbers.
         """
         at_other_sizes = (t for t in self.findings if self._sizes(t) != self.sizes[0])
         chosen = [self.findings[0], *at_other_sizes][:2]
@@ -293,8 +294,9 @@ def _corrected(result: list[Verdict], other: list[Verdict]) -> bool:
 
 
 def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
-    """Whether claims without a seed are meant for shapes that make the output a scalar: they fit
-    these and not the inferred ones, except where vectors became scalars.
+    """Whether claims without a seed are meant for shapes that make the output a scalar: they have
+    the gradient's shapes there. If no vector became a scalar in this reading, at least one claim
+    must also have a wrong shape for the inferred shapes.
     """
     fits = reading.single and not any(v.misfits for v in other)
     return fits and (reading.of_numbers or any(v.misfits for v in result))
@@ -379,8 +381,9 @@ def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> l
 
 
 def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
-    """The verdict on a claim whose names of inputs denote the inputs; if that is wrong and it is
-    right with the values of earlier statements, the verdict on that reading.
+    """The verdict on a claim, in which the name of an input denotes the input. If the claim is only
+    right with the value that an earlier statement of the claim assigned to that name, the verdict
+    on this second reading.
     """
     result, other = Verdict(claim, points, remark), claim.with_steps
     if other is None or result.ok:

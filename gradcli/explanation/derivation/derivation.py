@@ -1,8 +1,9 @@
 """The reverse pass as statements: `h.grad = ...` for each named value, in terms of earlier ones,
 then the gradients of the inputs.
 
-Each assignment is treated as a problem whose seed is the gradient of the assigned value, so that
-formulas are as short as its text. They are searched for on demand.
+Each assignment is treated as a problem of its own, whose seed is the gradient of the assigned
+value, so that the lengths of its formulas depend on this assignment only. Formulas are searched for
+on demand.
 """
 
 from collections import defaultdict
@@ -35,7 +36,7 @@ from .statements import Assignment, assignments
 
 TRIED = 60  # most assignments of a program for which further names are tried
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
-LEAST_DEFINED = 3  # length of a value up to which it is not replaced by its name
+LEAST_DEFINED = 3  # values with shorter formulas are not replaced by their names
 TERMS = 100  # most terms of a formula that is shown
 OF = "seed_of_"  # prefix of the seed of one of several values of a statement
 
@@ -46,7 +47,9 @@ def grad_of(name: str) -> str:
 
 
 class Line:
-    """`name.grad = formula`: the gradient `grad` of the node `of`, a sum over assignments."""
+    """`name.grad = formula`: the gradient `grad` of the node `of`, which is the sum of the
+    gradients that the assignments in `sources` send to it.
+    """
 
     def __init__(self, name: str, of: Node, grad: Node, derivation: "Derivation"):
         self.name, self.of, self.grad = name, of, grad
@@ -134,8 +137,8 @@ class Derivation:
         return [*self.back, *self.gradients]
 
     def _lines(self) -> tuple[list[Line], list[Line]]:
-        """The lines of intermediates, in the order in which their sums are complete, and those of
-        inputs.
+        """The lines of intermediates, in the order in which the reverse pass completes their sums,
+        and the lines of inputs.
         """
         open_lines: dict[str, Line] = {}
         back = []
@@ -222,8 +225,8 @@ class Derivation:
 
     @cached_property
     def _definitions(self) -> list[tuple[Name, Tree, set[str]]]:
-        """The values of single statements that are more than a call of one name, with the names in
-        them.
+        """The named values whose formulas are longer than a call of one name: name, formula, and
+        the names in the formula.
         """
         single = [s for s in self.assigned if len(s.names) == 1 and s.nodes[0] is not self.p.out]
         written = [(Name(s.names[0]), self.written(s.nodes[0])) for s in single]
@@ -339,8 +342,9 @@ class Derivation:
         return len(shapes) == 1 and None not in shapes
 
     def sent_through(self, line: Line) -> Tree | None:
-        """The gradient that a value gets through a single other one, without the gradient of that:
-        `p - y` of `z` through `p = sigmoid(z)`. None where nothing is expected to cancel.
+        """The gradient of a value that only one assignment uses, in terms of the gradient of a
+        later value: `p - y` for `z`, if `p = sigmoid(z)` is followed by a cross-entropy of `p`.
+        None if nothing is expected to cancel.
         """
         s, *others = line.sources
         above = self._lines_by_name.get(s.names[-1])
@@ -356,7 +360,7 @@ class Derivation:
         return {line.name: line for line in self.back}
 
     def _readable(self, s: Assignment) -> dict[str, Tree | None]:
-        return if_applicable(lambda: self._formulas(s)) or {}  # else it needs its own shape
+        return if_applicable(lambda: self._formulas(s)) or {}  # {} if it cannot be posed by itself
 
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
@@ -416,7 +420,8 @@ class Derivation:
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
         posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
         problem = posing.problem(self._differentiated(s))
-        passed_on = self.seeds.get(s.names[-1]) is self.seeds[self.out_name]  # to a term of a loss
+        # true for the output, and for a term of a loss, which receives the seed unchanged
+        passed_on = self.seeds.get(s.names[-1]) is self.seeds[self.out_name]
         is_implicit = several or (passed_on and self.p.seed.implicit)
         return (
             problem if is_implicit else problem._replace(seed=Seed(problem.seed.node, None, None))
@@ -449,8 +454,8 @@ def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
 
 
 def _broadcast(terms: list[Tree]) -> list[Tree]:
-    """The terms of a sum; one that is only expanded is not, if broadcasting with the others does
-    it.
+    """The terms of a sum, without expand_as if another term has the full shape, to which the sum
+    broadcasts them anyway.
     """
     whole = [t for t in terms if not _is_expanded(t)]
     return [t.base if whole and _is_expanded(t) else t for t in terms]  # type: ignore[union-attr]
@@ -464,22 +469,23 @@ def _is_view(node: Node, of: Node) -> bool:
 
 
 def _may_cancel(line: Line, sent: Tree) -> bool:
-    """Whether what a value sends on may be shorter without its gradient: it uses the gradient
-    several times, or divides by the value what was multiplied by it.
+    """Whether the gradient `sent` by a value may become shorter if the formula of the value's own
+    gradient is substituted: `sent` uses that gradient several times, or its formula divides by the
+    value, so that factors may cancel.
     """
     assert line.formula is not None
     return _times(sent, line.gradient_name) > 1 or _divides_by(line.formula, line.name)
 
 
 def _times(part: Any, name: str) -> int:
-    """How often a formula has a name."""
+    """The number of occurrences of a name in a formula."""
     if isinstance(part, Name):
         return int(part.text == name)
     return sum(_times(p, name) for p in part) if isinstance(part, tuple) else 0
 
 
 def _divides_by(part: Any, name: str) -> bool:
-    """Whether a formula divides by one that has a name."""
+    """Whether a formula has a divisor that contains a name."""
     if isinstance(part, tree.Infix) and part.symbol == "/" and _times(part.right, name):
         return True
     return isinstance(part, tuple) and any(_divides_by(p, name) for p in part)
@@ -525,9 +531,9 @@ SECONDARY = ("movement", "leaf")  # families of operators whose results get no n
 
 
 class Needed(NamedTuple):
-    """The unnamed nodes whose gradient is used more than once; of nodes with the same
-    gradient the latest. `branching`: it is used by the gradients of several nodes; `repeated`: it,
-    or the value, is used several times in the gradient of one node.
+    """The unnamed nodes whose gradient is used more than once; of several nodes with the same
+    gradient only the latest. `branching`: the gradients of several nodes use it. `repeated`: the
+    gradient of one node uses it, or the value, several times.
     """
 
     branching: set[Node]
@@ -535,7 +541,7 @@ class Needed(NamedTuple):
 
 
 def needed_twice(a: Analysis) -> Needed:
-    """The nodes that a derivation may name."""
+    """The unnamed nodes to which a derivation may give names."""
     p, steps = a.problem, a.gradients.steps
     named = {n for built in p.statement_values for n in built if isinstance(n, Node)}
     named |= {i.node for i in p.inputs.values()} | {p.out}
@@ -594,6 +600,6 @@ def _numbers(nodes: Collection[Node], seed: Node) -> set[Node]:
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:
-    """Whether a value is a number as short to write as its name, as sqrt(d)."""
+    """Whether a value is a scalar that is almost as short to write as a name, such as sqrt(d)."""
     alone = node.op.family == "elementwise" and len(node.parents) == 1
     return alone and node.numel == 1 and node.parents[0] in named

@@ -18,17 +18,19 @@ from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
 from ...notation.formulas.simplify import without_spans
 
-SHORT = 200  # pieces of syntax of an expression that is compared with others
-DEEP = 150  # nesting depth, such as terms of a sum; `ast` takes some frames for each
+SHORT = 200  # largest number of syntax nodes of an expression that is compared with others
+# largest nesting depth of a statement; each term of a sum is a level, for which `ast` uses several
+# stack frames
+DEEP = 150
 
 
 class Assignment(NamedTuple):
-    """Statements that compute `nodes`, of which the last assigns `names`; those before it compute
-    no tensor, as `n = x.shape[0]`, unless two assignments are taken as one.
+    """Statements that compute `nodes`. The last one assigns `names`; earlier ones, such as
+    `n = x.shape[0]`, compute no tensor, unless two assignments were combined by `then`.
 
-    `position` is the index of the statement in the program; `is_added`: the program does not have
-    the name, or has it for another value. `again` are nodes of equal expressions, which share the
-    name.
+    `position` is the index of the statement in the program. `is_added` is true if the program does
+    not have the name, or has it for another value. `again` are nodes of equal expressions, which
+    share the name.
     """
 
     names: tuple[str, ...]
@@ -40,8 +42,8 @@ class Assignment(NamedTuple):
 
     @property
     def order(self) -> list[str]:
-        """The names that it uses and does not assign, in textual order, the last statement's first:
-        sizes are those of the first tensor that has them.
+        """The names that the statements use and do not assign, in textual order, those of the last
+        statement first. Formulas write a size by the first of these tensors that has it.
         """
         names = chain.from_iterable(_in_order(s.value) for s in reversed(self.statements))
         own = {name for s in self.statements for name in s.names}
@@ -130,7 +132,7 @@ def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
 
 
 def _by_span(p: Problem, nodes: Iterable[Node]) -> dict[tuple[int, int], Node]:
-    """Nodes by the place of their expressions in the program."""
+    """Nodes by the start and end of their expressions in the program's text."""
     spans = ((n.span, n) for n in nodes if n.span is not None)
     return {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
 
@@ -138,7 +140,9 @@ def _by_span(p: Problem, nodes: Iterable[Node]) -> dict[tuple[int, int], Node]:
 def _with_equal_ones(
     wanted: dict[tuple[int, int], Node], p: Problem
 ) -> dict[tuple[int, int], Node]:
-    """Nodes by place, with those of equal expressions, whose gradients are added up."""
+    """The `wanted` nodes, and the nodes of equal expressions elsewhere in the program, whose
+    gradients are added to theirs; by start and end in the program's text.
+    """
     if not wanted:
         return wanted
     text, lengths = p.program.source.text, {end - start for start, end in wanted}
@@ -218,8 +222,8 @@ class _Naming:
         self.known |= {n: name for name, n in assigned.items()}
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
-        """An expression in these names; parts of a statement that are `wanted` get one, unless it
-        is nested deeply.
+        """An expression with variables renamed. The parts of a statement that are `wanted` are
+        replaced by new names, unless the expression is nested deeply.
         """
         if not self.renamed and not self.wanted:
             return e

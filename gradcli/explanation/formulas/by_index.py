@@ -23,10 +23,10 @@ from ..blocks import Formula, Line, Prose, words
 from .other_sizes import at_original_sizes
 from .wording import Wording
 
-INSIDE = r"(?:[^\[\]]|\[[^\[\]]*\])*"  # of brackets, with places of elements
+INSIDE = r"(?:[^\[\]]|\[[^\[\]]*\])*"  # text inside brackets, with one inner level such as y[i]
 CONDITION = re.compile(rf"\[{INSIDE} (?:[<>=≤≥≠]|[<>=!]=) {INSIDE}\]")
-SHORT = 40  # characters for which no shorter notation is searched for
-PICKED = re.compile(r"δ\[\w+,\d+\]|δ\[\d+,\w+\]|nonzero\(")  # places that may come from values
+SHORT = 40  # no shorter notation is searched for than one with so many characters
+PICKED = re.compile(r"δ\[\w+,\d+\]|δ\[\d+,\w+\]|nonzero\(")  # indices that may depend on values
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
@@ -51,8 +51,8 @@ def gradient(w: Wording, x: Input) -> Notation | None:
 
 @within_budget()
 def with_reductions(w: Wording, x: Input, index: tuple[int, ...]) -> Notation | None:
-    """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions
-    are formulas; None if it has no index notation.
+    """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions are
+    written as formulas, not as sums over indices; None if it has no index notation.
     """
     grad = w.read_off(x)
     if grad is None or w.is_long(x):
@@ -67,7 +67,9 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
 
 
 def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
-    """The notation with names for the indices that masks and index tensors select."""
+    """The notation with a name for each mask or tensor that supplies indices: p[j] for
+    nonzero(mask)[j,0].
+    """
     if result is None:
         return None
     named, meanings = with_names(result, tree.words_in_use(w.indices.names.values()))
@@ -76,8 +78,8 @@ def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
 
 @within_budget(lambda w, x: w.analysis.gradient(x))
 def shortest_form(w: Wording, x: Input) -> Node | None:
-    """The form of the gradient whose Jacobian has the shortest index notation, from which its
-    entries are read; see `_shorter`.
+    """The form of the gradient whose Jacobian has the shortest index notation; the entries of the
+    Jacobian are read from it.
     """
     generic = _at_generic_sizes(w, x)
     if generic is not None and _is_one(w, generic[0]):
@@ -142,7 +144,7 @@ def shortest_notation(w: Wording, node: Node, write: WriteNode) -> Notation | No
     return _shorter(as_formula, _simplified(w, node, write))
 
 
-# ---- at the sizes of a wording -------------------------------------------------------------------
+# ---- at one choice of sizes ----------------------------------------------------------------------
 
 
 def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
@@ -195,8 +197,9 @@ def _search_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, N
 
 
 def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
-    """The notation with fewer conditions, of equally many the shorter one, where None is skipped;
-    `a` if `b` has more opaque parts. One that names no places comes before one that does.
+    """The better of two notations, or the one that is not None. The better one has, in this order:
+    no literal indices as in δ[i,0], fewer conditions, fewer characters. `a` is returned if `b` has
+    more parts that cannot be written by index (`opaque`).
     """
     if a is None or b is None:
         return a or b
@@ -247,7 +250,7 @@ def _at_generic_sizes(w: Wording, x: Input) -> tuple[Wording, Input] | None:
 
 
 def _is_one(w: Wording, generic: Wording) -> bool:
-    """Whether the generic problem is the problem itself, as without dimensions."""
+    """Whether the generic problem is the problem itself, as it is if all inputs are scalars."""
     return generic.problem.roots == w.problem.roots
 
 
@@ -257,8 +260,8 @@ def _has_no_unit_size(w: Wording, x: Input) -> bool:
 
 
 def for_any(here: Notation | None, generic: Notation | None) -> Notation | None:
-    """The notation at generic sizes if no number in it comes from these sizes, else the one
-    `here`.
+    """The notation at generic sizes if no number in it comes from these sizes, else `here`, the
+    notation at the sizes of the problem.
     """
     if here is None or generic is None or generic.opaque > here.opaque:
         return here
@@ -272,7 +275,7 @@ def _numbers(written: Notation) -> set[str]:
 
 
 # ---- names of computed indices -------------------------------------------------------------------
-# p[j] for nonzero(x > 0)[j,0], p[i,0] for x.argmax(dim=1)[i,0] within a δ, and a sentence that
+# p[j] stands for nonzero(x > 0)[j,0], and p[i,0] for x.argmax(dim=1)[i,0] within a δ. A sentence
 # defines p.
 
 

@@ -1,7 +1,8 @@
-"""Where the value of a formula differs from the numbers shown beside it, and why.
+"""Elements in which the value of a formula differs from the numbers shown with it, and the cause.
 
-The numbers are computed by the rules, operation by operation. If an operation rounds to a bound of
-its range, overflows or leaves its domain, they lose information that the formula retains.
+The numbers are computed by the derivative rules, operation by operation. If an operation rounds to
+a bound of its range, overflows or leaves its domain, the numbers lose information that the formula
+retains.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +27,9 @@ from .by_index import jacobian
 from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording
 
-ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is compared, as an array and entry by entry
-STEP = 1e-5  # relative perturbation of inputs, to see whether a point is exceptional
+# largest numbers of entries of a Jacobian that is compared as an array, and entry by entry
+ENTRIES, BY_INDEX = 4_096, 256
+STEP = 1e-5  # relative perturbation of inputs, which shows whether they differ at this point only
 
 Numbers = Callable[[Analysis], tuple[Any, Any]]  # the numbers, and the value of the formula
 
@@ -44,8 +46,8 @@ class Contradiction(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """An operation, a description of its effect ("rounds to 1"), a mask of where, and whether it is
-    undefined.
+    """An operation, its effect in words ("rounds to 1"), a mask of the elements with this effect,
+    and whether the operation is undefined there.
     """
 
     node: Node
@@ -161,8 +163,8 @@ def named_values(a: Analysis) -> dict[str, Any]:
 def contradictions(
     a: Analysis, formulas: Iterable[FormulaBesideNumbers]
 ) -> Iterator[tuple[FormulaBesideNumbers, Contradiction]]:
-    """The formulas that contradict their numbers, the first of each. Seeds and tangents that were
-    not given are ones.
+    """The formulas that differ from their numbers, at most one for each `whose`. Seeds and tangents
+    that were not given are ones.
     """
     a, met = with_ones(a), set[str]()
     for pair in formulas:
@@ -186,8 +188,8 @@ def with_ones(a: Analysis) -> Analysis:
 
 
 def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | None:
-    """The contradiction, or None; None too if it is due to rounding in the formula, or to a
-    kink.
+    """The elements in which a formula differs from its numbers, without those that differ because
+    of rounding in the formula or a kink; None if there are none.
     """
     if not reads_one_draw(a.problem, formula):
         return None
@@ -196,8 +198,8 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
 
 
 def _compared(a: Analysis, both: Numbers) -> Contradiction | None:
-    """As `_contradiction`. Raises GradcliError, LookupError or ValueError if the arrays cannot be
-    compared; at other values their shapes may differ.
+    """The result of `_contradiction`. Raises GradcliError, LookupError or ValueError if the arrays
+    cannot be compared, for example because their shapes differ at other values of the inputs.
     """
     numbers, built = both(a)
     if numbers is None or numbers.shape != built.shape or not built.size:
@@ -298,9 +300,9 @@ def _information_loss(a: Analysis, node: Node) -> Cause | None:
 
 
 def _is_pole(a: Analysis, node: Node, arguments: list[Any]) -> bool:
-    """Whether an infinite value does not come from overflow: it is infinite for arguments of at
-    most 1 too, as logdet(x) of a singular x. An argument of 0 of an elementwise operation may come
-    from underflow, except behind a kink: log(det(x)).
+    """Whether an infinite value is a pole, not an overflow: the operation is still infinite if its
+    arguments are scaled to at most 1, as logdet(x) of a singular x is. An argument of 0 of an
+    elementwise operation may come from underflow, unless a kink precedes it: log(det(x)).
     """
     if not node.op.value or len(arguments) != len(node.inputs):
         return False

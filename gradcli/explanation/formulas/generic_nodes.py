@@ -15,7 +15,7 @@ MOST_DIMENSIONS = 8  # longer tuples are data, not shapes
 class SameComputation:
     """Decides whether nodes at two sizes are computed by the same operations, and caches pairs.
 
-    Lists of numbers must be equal.
+    Lists of numbers among the attributes of two nodes must be equal.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,9 @@ class SameComputation:
 
 
 def _may_become(shape: Shape, other: Shape) -> bool:
-    """Whether each size of `other` is the same as in `shape`, or larger than 1 for one above 0."""
+    """Whether each size of `other` equals that of `shape`, or both are positive and the one of
+    `other` is larger than 1.
+    """
     return len(shape) == len(other) and all(
         n == m or (n > 0 and m > 1) for n, m in zip(shape, other)
     )

@@ -1,4 +1,4 @@
-"""The steps of the reverse pass, worded for any sizes."""
+"""The formulas of the steps of the reverse pass, for any sizes if possible."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,8 +15,9 @@ NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 
 def generic_step(w: Wording, k: int) -> tuple[Wording, Step]:
-    """Step k of the reverse pass with its wording: those at generic sizes if the step is the same
-    there and all its sizes have names; otherwise those of the problem.
+    """Step k of the reverse pass, with the Wording that writes its formulas: the step at generic
+    sizes if it has the same operations there and all its sizes have names; otherwise the step of
+    the problem.
     """
     generic, step = w.generic, w.analysis.gradients.steps[k]
     generic_steps = [] if generic is None else generic.analysis.gradients.steps

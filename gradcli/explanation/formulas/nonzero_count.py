@@ -24,19 +24,20 @@ from .trial_values import random_values
 
 DRAWS = (1, 2, 3)
 SCALES = (1.0, 1 / 32)  # values near 0 cause less underflow
-CANCELS = 1e-6  # of the error in single precision: rounding in double precision leaves less
+# relative to the error in single precision; the rounding error in double precision is smaller
+CANCELS = 1e-6
 
 
 def bounded(result: Structure, problem: Problem) -> Structure:
-    """The structure, its count marked as an upper bound if it depends on values."""
+    """The structure, with its count marked as an upper bound if the count depends on values."""
     certain = result.name == "zero" or result.name in SELECTIONS or not deciding(problem)
     return result._replace(at_most=not certain)
 
 
 def deciding(problem: Problem) -> list[Node]:
     """The nodes whose values decide which entries are 0: comparisons, rounding and piecewise
-    functions. Not those whose slope is nowhere 0, in a first derivative in which every node is used
-    once.
+    functions. For a first derivative of a program that uses every node once, functions whose slope
+    is nowhere 0 (such as leaky_relu) are left out.
     """
     out = problem.orders[0].out
     nodes = walk([expanded([out], _is_smooth)[out]])
@@ -60,8 +61,8 @@ def cancelled(problem: Problem, x: Input) -> Any:
     """A mask of shape (rows, columns) of the entries that are 0 up to rounding at several random
     values; all False if that cannot be computed.
 
-    An entry that cancels has a much larger rounding error in single precision, which tells it from
-    one that is small.
+    An entry that cancels has a much larger rounding error in single precision, which distinguishes
+    it from an entry that is small.
     """
     none = np.zeros((problem.out.numel, x.node.numel), bool)
     result = if_applicable(lambda: _cancelled(problem, x))

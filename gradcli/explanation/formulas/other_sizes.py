@@ -26,13 +26,13 @@ CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: n + 1,
     lambda n, both: both - n,
 )
-MOST_TIED = 8  # dimensions that are tried in pairs
-MOST_FOLLOWING = 3  # dimensions that are adapted when another one changes
+MOST_TIED = 8  # largest number of dimensions that are tried in pairs
+MOST_FOLLOWING = 3  # largest number of dimensions that are adapted when another one changes
 T = TypeVar("T")
 Shapes = Mapping[str, Shape]
 Axis = tuple[str, int]  # a dimension of an input
-CLOSE = 1e-9  # relative
-LARGEST = 20_000  # elements of an array that is compared
+CLOSE = 1e-9  # relative tolerance
+LARGEST = 20_000  # largest number of elements of an array that is compared
 
 
 def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
@@ -66,8 +66,9 @@ def _one_changed(shapes: Shapes, change: Callable[[int], int]) -> Iterator[dict[
 def untied_shapes(
     problem: Problem, fit: Callable[[dict[str, Shape]], bool]
 ) -> Iterator[dict[str, Shape]]:
-    """Shapes that `fit` if only products of sizes need to be equal, as in a program that flattens:
-    all sizes squared, one size changed, or a factor moved from one dimension to another.
+    """Shapes that satisfy `fit`, for programs in which only products of sizes must be equal, as in
+    one that flattens: all sizes squared, one size changed, or a factor moved from one dimension to
+    another.
     """
     if not _has_products(problem):
         return
@@ -99,8 +100,9 @@ def _is_far(pair: tuple[Axis, Axis]) -> tuple[bool, int, int]:
 def followed_shapes(
     shapes: Shapes, fit: Callable[[dict[str, Shape]], T | Exception]
 ) -> Iterator[T]:
-    """The results of `fit` with one dimension increased by 1, and others adapted to the Conflict
-    that `fit` returns, as in a program that flattens.
+    """The results of `fit` for shapes with one dimension increased by 1, as in a program that
+    flattens. If `fit` returns a Conflict of two sizes, a dimension with one of them is changed to
+    the other.
     """
     for axis in _axes(shapes)[:MOST_TIED]:
         result = _followed(_scaled(shapes, {axis: _longer(shapes, axis)}), {axis}, fit)
@@ -171,8 +173,9 @@ def generic_problem(problem: Problem, keeps_ones: bool = False) -> Problem | Non
 
 
 def posed_again(problem: Problem, pose: Pose) -> Problem | None:
-    """The result of `pose`; if the output of the problem is a gradient, that gradient of the result
-    of `pose` for the problem of lower order. None if there is none.
+    """The problem at other sizes, as `pose` returns it; None if it returns None. If the output of
+    the problem is a gradient, `pose` is applied to the problem of lower order, and the gradient is
+    derived again.
     """
     result = pose(problem) if problem.lower_order is None else _gradient_again(problem, pose)
     if result is None:
@@ -191,7 +194,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     if lower_order is None or lower_order.seed.implicit is not (lower_order.seed.value is not None):
         return None
     (x,) = lower_order.wrt
-    built = lower_order.named.values()  # keeps the order of sums
+    built = lower_order.named.values()  # so that terms are added in the same order
     grad = backward(lower_order.out, lower_order.seed.node, [x.node], tuple(built)).of[x.node]
     if grad is None:
         return None
@@ -203,7 +206,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 class NotBySizes(Exception):
-    """The value of a number or an array at other sizes is not known."""
+    """It is not known which value a number or an array has at other sizes."""
 
 
 def at_original_sizes(

@@ -1,5 +1,5 @@
-"""Alternative shapes that a program may be meant for (readings), and random sizes for those not
-given.
+"""Readings: alternative shapes of inputs that the user may have meant. Also random sizes in place
+of sizes that were not given.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def _resized(problem: Problem, rng: Any) -> Problem | None:
 
 
 def _free(problem: Problem) -> list[int]:
-    """The sizes that were chosen freely."""
+    """The sizes that inference chose freely, because the program does not determine them."""
     return sorted({i.shape[d] for i in problem.inputs.values() for d in i.assumed})
 
 
@@ -301,7 +301,9 @@ def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | 
 
 
 def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
-    """Two sizes equal, or all of them, as in `det(A @ X @ B)` for square matrices."""
+    """Readings in which two of the freely chosen sizes, or all of them, are equal, such as
+    `det(A @ X @ B)` for square matrices.
+    """
     free = _free(problem)
     room = range(SMALLEST, LARGEST + len(free))
     rng = np.random.default_rng(0)

@@ -1,5 +1,5 @@
-"""Names for reductions that would be written out in every element: n for x.norm(), of which
-`x / x.norm()` has one in each entry of its Jacobian.
+"""Names for reductions that every element of a formula would repeat, such as n for x.norm() in the
+entries of the Jacobian of `x / x.norm()`.
 
 Formulas, index notation and elements of one answer use the same names.
 """
@@ -15,11 +15,12 @@ from ...notation.tree import Name
 from ..analysis import is_large
 from .wording import Definition, Wording
 
-LETTERS = {"vector_norm": "n", "softmax": "p"}  # by operator
-STANDARDISED = "z"  # of layer_norm and others, of the shape of what they reduce
-OTHER = "s"  # of other operators
-CONTINUED = ("add", "sub", "sqrt", "rsqrt")  # of a reduction and a constant: sqrt(x.var() + eps)
-WITH_REDUCTIONS = ("softmax", "sqrt", "rsqrt")  # are named as a whole
+LETTERS = {"vector_norm": "n", "softmax": "p"}  # names by operator
+STANDARDISED = "z"  # the name of layer_norm(x), and of similar results that have the shape of x
+OTHER = "s"  # the name for other operators
+# a name includes these operations of a reduction and constants: sqrt(x.var() + eps)
+CONTINUED = ("add", "sub", "sqrt", "rsqrt")
+WITH_REDUCTIONS = ("softmax", "sqrt", "rsqrt")  # get names even if elements are linear in them
 LINEAR = ("add", "sub", "neg", "mul", "div")
 
 
@@ -57,7 +58,7 @@ def _named(w: Wording, nodes: dict[Node, str], texts: set[str]) -> dict[Node, De
 
 
 def _written(w: Wording) -> dict[Node, str]:
-    """The reductions, with their formulas."""
+    """The reductions to be named, with the texts of their formulas, in the order of the inputs."""
     write, result = Writer(w.names, w.problem.generic_sizes), dict[Node, str]()
     for x in w.problem.wrt:
         grad = None if w.is_long(x) else w.read_off(x)
@@ -70,8 +71,8 @@ def _written(w: Wording) -> dict[Node, str]:
 
 
 def _written_out(grad: Node, seed: Node, names: Collection[Node]) -> Iterator[Node]:
-    """The unnamed reductions without the seed, and roots of them, that a gradient divides by or is
-    not linear in.
+    """The unnamed reductions, or roots of reductions, that do not depend on the seed, and by which
+    the gradient divides or of which it is a nonlinear function.
     """
     order = walk([grad], lambda n: () if n in names else n.parents)
     dependent = downstream(order, [seed])
@@ -86,17 +87,17 @@ def _written_out(grad: Node, seed: Node, names: Collection[Node]) -> Iterator[No
 def _is_reduction(node: Node) -> bool:
     of_vectors = node.op is OPS["matmul"] and not node.shape
     reduces = node.op.family == "reduction" and node.numel < node.parents[0].numel
-    reduces = reduces and node.parents[0].dtype == "float"  # counts have no long elements
+    reduces = reduces and node.parents[0].dtype == "float"  # a count of True stays as it is
     return reduces or of_vectors or _contains_reductions(node)
 
 
 def _contains_reductions(node: Node) -> bool:
-    """Whether a node is a function of reductions that elements would write out in any case."""
+    """Whether a node is a function of reductions that always gets a name, such as softmax."""
     return node.op.name in WITH_REDUCTIONS or _is_normalisation(node)
 
 
 def _is_normalisation(node: Node) -> bool:
-    """Whether a node is composed of a tensor and its reductions, and of its shape: layer_norm."""
+    """Whether a node combines a tensor with its reductions, and has its shape: layer_norm."""
     if node.op.expand is None or [i.shape for i in node.parents] != [node.shape]:
         return False
     inner = walk([node.op.expanded(node)], lambda n: () if n in node.inputs else n.inputs)
@@ -104,7 +105,9 @@ def _is_normalisation(node: Node) -> bool:
 
 
 def _continued(node: Node, order: list[Node]) -> Node:
-    """The root of the sum of a reduction and a constant, or the part of it that has other users."""
+    """The largest expression that only adds constants to a reduction and takes roots, such as
+    sqrt(x.var() + eps) for x.var(). It ends at a node that is used several times.
+    """
     users = [n for n in order if node in n.parents]
     if len(users) != 1 or users[0].op.name not in CONTINUED:
         return node
@@ -113,7 +116,7 @@ def _continued(node: Node, order: list[Node]) -> Node:
 
 
 def _is_in_function(node: Node, order: list[Node]) -> bool:
-    """Whether a user of a node divides by it, or is another function than linear ones."""
+    """Whether an operation divides by a node, or is a nonlinear elementwise function of it."""
     for user in (n for n in order if node in n.parents):
         moved = user.op.family == "movement" and _is_in_function(user, order)
         divides = user.op is OPS["div"] and user.parents[1] is node

@@ -39,19 +39,19 @@ Jacobians = Sequence[tuple[Trial, Any]]  # trials with their Jacobians
 Named = Callable[[bool], Structure]  # the flag: whether to compose a form if the deltas give none
 
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
-ROUNDING = 1e-15  # of the largest entry
-CROSS = "cross_along"
+ROUNDING = 1e-15  # relative to the largest entry
+CROSS = "cross_along"  # the operator of linalg.cross
 ELSEWHERE = 2  # other sizes at which a closed form is tested
-MOST_ROWS = 6  # elements of an output whose gradients are stacked
+MOST_ROWS = 6  # largest number of output elements whose gradients are stacked
 SHORT = 7  # formulas of at most this length are not shortened further
 # names that depend on the formula of a matrix, not on its entries
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure of the Jacobian, compared with its entries, or with those at random values, if
-    it is small; its closed form is split into statements if that is shorter. Cached. Zero where no
-    gradient flows, without a search.
+    """The structure of the Jacobian. If the Jacobian is small, the structure is compared with its
+    entries, or with those at random values. The closed form is split into statements if that is
+    shorter. The structure is "zero" if no gradient flows to the input. Cached.
     """
     if a.gradient(x) is None:
         p = a.problem
@@ -81,7 +81,7 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
     result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
     if finite is None and result.nonzero is not None and result.nonzero < nonzero:
-        return result._replace(name="dense", nonzero=nonzero)  # zeros of the structure are nan
+        return result._replace(name="dense", nonzero=nonzero)  # entries that should be 0 are nan
     return result._replace(nonzero=nonzero)
 
 
@@ -140,7 +140,7 @@ def _unrounded(matrix: Any) -> Any:
 
 
 def in_numbers(a: Analysis, x: Input) -> Any:
-    """The matrix that is shown, or if that is symbolic the one at random values."""
+    """The Jacobian as an array; at random values if the inputs have no values."""
     jacobian = a.jacobian(x)
     if jacobian.numeric:
         return jacobian.matrix
@@ -191,7 +191,9 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
 def _with_form(
     named: Named, best: Structure, w: Wording, numbers: Any, tried: Jacobians
 ) -> Structure:
-    """The structure with the closed form of `best`, and with its name where that holds."""
+    """The structure with the closed form of `best`, and with the name of `best` if that is right at
+    these sizes.
+    """
 
     def holds(name: str) -> bool:
         return name not in KRONECKERS or all(is_confirmed(name, matrix) for _, matrix in tried)
@@ -213,7 +215,7 @@ def _with_form(
 
 
 def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
-    """As `_best`, with sizes of 1 kept, as for one channel, and other sizes generic."""
+    """The result of `_best` at generic sizes that keep dimensions of size 1 (one channel)."""
     ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
     problem = generic_problem(w.problem, keeps_ones=True) if ones else None
     if problem is None:
@@ -314,14 +316,16 @@ def _at_identity(grad: Node, seed: Node) -> Node | None:
 
 
 def _beside_rows(x: Node, of: Node) -> Node:
-    """An operand without rows, with a dimension for them where the operator does not broadcast."""
+    """An operand that is the same for all rows, with a new dimension for the rows if the operator
+    does not broadcast.
+    """
     return x[None] if of.op.name == CROSS else x
 
 
 def _stacked_rows(w: Wording, x: Input) -> tree.Tree | None:
-    """The gradients of the elements of an output one by one: `stack([2 * x, A @ x])`. None unless
-    the gradient is a tensor in which the seed stands as g[0], g[1], ... alone, as it does for
-    numbers that are stacked.
+    """The stacked gradients of the elements of an output: `stack([2 * x, A @ x])`. None unless the
+    gradient uses only single elements of the seed, g[0], g[1], ..., as it does if the output stacks
+    scalars.
     """
     grad, seed = w.read_off(x), w.problem.seed.node
     if grad is None or not grad.ndim or seed.ndim != 1 or seed.shape[0] > MOST_ROWS:
@@ -363,7 +367,7 @@ def _row(w: Wording, x: Input) -> tree.Tree | None:
     grad, seed = w.read_off(x), w.problem.seed
     if w.problem.out.shape or grad is None:
         return None
-    if not seed.implicit:  # of a gradient, which has one element here
+    if not seed.implicit:  # the output is a gradient with one element
         grad = substitute(grad, {seed.node: as_node(1.0)})
     if any(_has_no_words(n.op) for n in walk([w.shortened(grad)])):
         return None

@@ -80,9 +80,9 @@ class SourceText:
 
     @cached_property
     def _anywhere(self) -> dict[Node, Name]:
-        """The names that a formula of any node may use: the first two of each shape and dtype, as a
-        size may be written by them and the node may be one of them; and names that shadow
-        functions.
+        """The names that the formula of any node may need: names that shadow functions, and two of
+        each shape and dtype. Sizes are written with such a name, as in x.shape[0]; there are two,
+        because one may be the name of the node itself.
         """
         alike = Counter[tuple[Shape, str]]()
         result = {}
@@ -106,7 +106,9 @@ class SourceText:
         return self.coloured(tuple(pieces))
 
     def _opened(self, node: Node) -> Line:
-        """The operation of a node, with those of its operands in place of `· - ·`."""
+        """The operation of a node with the operations of its operands written out, instead of
+        `· - ·`, if it is an operator such as `-` and its operands have no names.
+        """
         operands = node.parents
         if node.span is None or any(i.span is None or i in self.names for i in operands):
             return self.operation(node)
@@ -162,7 +164,9 @@ class SourceText:
         return (Formula(name), EQUALS, *does)
 
     def _written_out(self, node: Node) -> Line:
-        """A node with all its operands, or as `_opened` has it if that is too long."""
+        """A node with all its operands written out, or only one level of them if that is too
+        long.
+        """
         text = self.of(node)
         if len(text) > LONGEST:
             return self._opened(node)

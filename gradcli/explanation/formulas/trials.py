@@ -41,7 +41,7 @@ ZERO = 1e-30  # smaller values are rounding errors: the random numbers are of or
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in place of GENERIC_SIZES
-UNTIED = 12  # trials at sizes of which only the products agree
+UNTIED = 12  # largest number of trials at sizes of which only products agree with the given ones
 
 
 class Trial:
@@ -77,8 +77,8 @@ class Trial:
         return close and not self.inverts_singular(formula)
 
     def fails(self, formula: str, name: str) -> bool:
-        """Whether a formula differs from the gradient where that is conclusive, or has another
-        shape where it is not.
+        """Whether a formula differs from the gradient. If the trial is not conclusive, only their
+        shapes are compared.
         """
         if self.holds(formula, name) or self.cannot_read(formula):
             return False
@@ -172,7 +172,7 @@ class Trial:
         return if_applicable(lambda: self.computed(formula))
 
     def computed(self, formula: str) -> Any:
-        """As `array`. Raises GradcliError if it cannot be computed."""
+        """The array of a name or a formula. Raises GradcliError if it cannot be computed."""
         result = self._result(formula)
         if isinstance(result, GradcliError):
             raise result
@@ -195,10 +195,9 @@ class Trial:
 
 
 def _finite_values(p: Problem, signed: bool) -> tuple[dict[Node, Any], Evaluator]:
-    """Random values for inputs and the seed at which outputs are finite, if one of a few draws is
-    such, and an evaluator that has them: logdet(K + s) is nan for a negative determinant, and
-    log(t - x @ x) for most x unless they are smaller than t. `signed` outputs may be infinite, as
-    1 / relu(x) is.
+    """Random values for inputs and the seed, and an evaluator for them: the first draw at which all
+    outputs are finite, or the first draw if there is none. logdet(K + s), for example, is nan for a
+    negative determinant. If `signed`, outputs may be infinite, as 1 / relu(x) is.
     """
     holds = (lambda out: ~np.isnan(out)) if signed else np.isfinite
     first = None
@@ -238,7 +237,7 @@ def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
 
 
 def _symmetrized(values: dict[Node, Any], p: Problem) -> dict[Node, Any]:
-    """The values, symmetric where the program takes only symmetric matrices."""
+    """The values, with symmetric matrices for the inputs that must be symmetric."""
     symmetric = (x for x in symmetric_inputs(p.out) if x in values)
     return values | {x: symmetrized(values[x]) for x in symmetric}
 
@@ -349,8 +348,8 @@ class Trials:
 
     @cached_property
     def generic_signed(self) -> list[Trial]:
-        """The same of the problem at generic sizes; they are those of `signed` if their sizes
-        are.
+        """The trials with values of both signs of the problem at generic sizes. They are the trials
+        of `signed` if they have the same small sizes.
         """
         generic = self.generic
         if generic is None or _small(generic) == _small(self.problem):

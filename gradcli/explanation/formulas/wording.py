@@ -71,8 +71,8 @@ class Wording:
     @within_budget(lambda self, x: self.analysis.gradient(x))
     def read_off(self, x: Input) -> Node | None:
         """The form of the gradient of an input from which formulas are read. If the output is a
-        gradient itself, it is shortened first, unless there are assumptions on the inputs in `wrt`,
-        which do not hold while these vary.
+        gradient itself, the output is simplified before it is differentiated. This is not done if
+        there are assumptions on the inputs in `wrt`, which need not hold for perturbed inputs.
         """
         grad = self.analysis.gradient(x)
         assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
@@ -92,12 +92,13 @@ class Wording:
         p = self.problem
         short = self._shortest(p.out, self.names)
         has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        guards = {OPS["clamp"]}  # as of the norm in normalize, which formulas leave out
-        return short if has <= had <= has | guards else p.out  # it may have other kinks
+        guards = {OPS["clamp"]}  # such as the bound of the norm in normalize, which formulas omit
+        return short if has <= had <= has | guards else p.out  # the kinks must be the same
 
     def _along_seed(self, x: Input) -> Node | None:
-        """The gradient of a scalar's gradient as its derivative along the seed, which is equal as
-        Hessians are symmetric, and often shorter; None for other problems.
+        """The gradient of a scalar's gradient, computed as the directional derivative along the
+        seed. The result is the same, because Hessians are symmetric, and often shorter. None for
+        other problems.
         """
         from ...autodiff.forward import jvp
 
@@ -219,7 +220,8 @@ class Wording:
             if not Writer(names).is_in_words(substituted):
                 return None
             written = write(simplify(substituted, keep=names))
-            is_masked = substituted.op is OPS["where"]  # its condition as in other formulas
+            # a condition of where is written in its short form, as in other formulas
+            is_masked = substituted.op is OPS["where"]
             if is_masked or tree.size(written) > LONG_STEP:
                 shorter = write(self._shorter(names, substituted))
                 written = min(written, shorter, key=tree.size)
@@ -278,7 +280,7 @@ class Wording:
 
     @cached_property
     def same_computation(self) -> SameComputation:
-        """Whether nodes are computed by the same operations as those of `generic`."""
+        """The test whether nodes are computed by the same operations as nodes of `generic`."""
         return SameComputation()
 
     # ---- gradients for any sizes -----------------------------------------------------------------
@@ -378,7 +380,7 @@ class Wording:
         short = {name: f for name, f in result.items() if f is not None}
         holding: dict[str, tree.Tree | None] = dict(tried_out(self.trials, short))
         if any(i.node.dtype != "float" for i in self.problem.inputs.values()):
-            return holding  # generic sizes may make a formula longer than the given ones
+            return holding  # a formula may be longer at generic sizes than at the given ones
         return holding | {name: None for name, f in result.items() if f is None}
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:
@@ -461,7 +463,9 @@ class Wording:
         return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
 
     def answer_line(self, written: tree.Tree | None) -> Line:
-        """As `line`, for the first line of an answer: statements follow it, after "with"."""
+        """A formula as the first line of an answer: its result, then the statements that it needs
+        after the word "with".
+        """
         if written is None:
             return UNREAD
         result = self._laid_out(written)
@@ -500,7 +504,8 @@ def with_integer_tensors(nodes: Iterable[Node], constants: dict[Node, Node]) -> 
 
 def sizes_by_name(here: Problem, generic: Problem, names: Iterable[Node]) -> dict[int, Node]:
     """Sizes of a problem as nodes: each as a dimension of the first node in `names` that has it.
-    Only sizes that correspond to a single size of the `generic` problem, where all are different.
+    A size is left out if it corresponds to several sizes of the `generic` problem, in which
+    independent sizes are different.
     """
     here_nodes, generic_nodes = (walk(p.roots, _made_of) for p in (here, generic))
     if [n.op for n in here_nodes] != [n.op for n in generic_nodes]:

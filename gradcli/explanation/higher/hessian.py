@@ -70,14 +70,14 @@ class Hessian:
                 yield x, z
 
     def product(self, z: Input) -> Node | None:
-        """The rows of z of the Hessian times tangents, as a graph; None if all are zero.
+        """The Hessian times the tangents, for the rows of z, as a graph; None if it is zero.
 
         By symmetry this is the gradient of <tangent, gradient> with respect to z.
         """
         return _sum(self.gradient(t.x).computed(z) for t in self.p.tangents)
 
     def written(self, z: Input) -> Node | None:
-        """The form of `product` from which formulas are read; None if zero."""
+        """The form of `product` from which formulas are read; None if it is zero."""
         return _sum(self.words(t.x).read_off(z) for t in self.p.tangents)
 
     def product_formula(self, z: Input) -> Tree | None:

@@ -42,7 +42,7 @@ class Jvp:
         return self.along.get(self.problem.out)
 
     def part(self, x: Input) -> Node | None:
-        """The contribution of one input to the tangent of the output; None if zero."""
+        """The contribution of one input to the tangent of the output; None if it is zero."""
         t = self.tangent(x)
         if t is None or len(self.problem.tangents) == 1:
             return t and self.node
@@ -61,8 +61,9 @@ class Jvp:
         return Jvp(Analysis(w.problem._replace(tangents=tangents)))
 
     def worded(self, node: Node) -> "tuple[Jvp, Node]":
-        """The JVP and the node with which to word the tangent of `node`: those at generic sizes if
-        it is computed by the same operations there and all its sizes have names, else its own.
+        """The JVP and the node from which to write the tangent of `node`: those at generic sizes if
+        the tangent is computed by the same operations there and all its sizes have names; otherwise
+        this JVP and `node`.
         """
         j, other = self.generic, self._generic_nodes.get(node)
         if j is None or other is None:
@@ -105,7 +106,7 @@ class Jvp:
 
     @within_budget(lambda *_: False, in_large=True)
     def _holds(self, formula: str) -> bool:
-        """Whether a formula passes all trials, of which there are some."""
+        """Whether there are trials, and a formula passes all of them."""
         trials = (*self.w.trials.first, *self.w.trials.elsewhere)
         return bool(trials) and not any(self._fails(formula, at) for at in trials)
 
@@ -136,8 +137,8 @@ class Jvp:
     @cached_property
     @within_budget(in_large=True)
     def extent(self) -> str | None:
-        """The extent of a formula that fails at other sizes: it holds at "some" of them, or only
-        "here"; None if it holds at all.
+        """The extent of a formula that fails at other sizes: it holds at "some" other sizes, or
+        only "here". None if it holds at all sizes that were tried.
         """
         if self.node is None or self.formula is None:
             return None

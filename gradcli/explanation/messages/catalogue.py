@@ -1,8 +1,8 @@
 """The catalogue of messages: wordings, meaning, causes, cure.
 
 `catalogue.json` contains them, ordered by topic and by frequency; `others.txt` lists other
-messages, of PyTorch, Python, NumPy and other libraries, with which a text is compared too. How
-texts are recognised is not known here.
+messages, of PyTorch, Python, NumPy and other libraries, with which a text is compared too. This
+module does not recognise texts.
 """
 
 import json

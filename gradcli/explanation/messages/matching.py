@@ -25,23 +25,27 @@ then there this to two use used using want was we what when which while why will
 """
 COMMON = frozenset(COMMON_WORDS.split())
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
-MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: by words' weights; for a value
+# costs of a missing and of an extra word, times its weight; cost of a word in a placeholder
+MISSED, ADDED, FILLED = 0.5, 0.5, 0.02
+# largest cost of the words in a placeholder; cost of extra words in one for a number, times weight
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
 END, MOST_AT_END = 0.7, 4.0  # cost for words of the message that the text replaces at an end
-MISSPELT = 0.85
-ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))  # the least score, by the fraction of the message
-LEAST_EXCERPT, FEWEST = 6.0, 3  # score and words of a text that is only a part of a message
+MISSPELT = 0.85  # factor of the weight of a misspelt word
+# a match is no coincidence if it has one of these scores and covers this fraction of the message
+ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))
+LEAST_EXCERPT, FEWEST = 6.0, 3  # least score and words of a text that is a part of a message
 LONGER = 2  # characters by which words may differ in length if every word counts
 SHORTEST = 4  # words of a message that is recognised if complete, even if they are common
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
-DENSEST = 0.6  # of a wording, from its first to its last equal word, the least fraction by weight
+# least fraction, by weight, of equal words between the first and the last equal word of a wording
+DENSEST = 0.6
 WHOLE = 0.95  # the fraction of a message that counts as all of it
 NEARLY_BEST, MOST_ALSO = 0.97, 2  # fraction of the best score for other messages; their number
 NEAR = 80  # number of earlier pairs of equal words that an alignment considers
-CANDIDATES = 12
+CANDIDATES = 12  # wordings that are aligned with a text
 CONTEXT, MOST_EXCERPT = 40, 2000  # characters of a text that are compared exactly
 LONGEST = 1500  # words of a text that are considered
-MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, whose end is read
+MOST_LETTERS, MOST_PARTS = 50_000, 20  # characters and errors at the end of a log that are read
 LONGEST_PROGRAM = 500_000  # characters; a longer text is a log
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 
@@ -181,7 +185,7 @@ def best(text: str) -> Match | None:
 
 
 def rivals(result: Match) -> list[Message]:
-    """Other messages that the text may be, because a cut text fits several."""
+    """Other messages that fit the text nearly as well, because the text is incomplete."""
     if result.coverage > WHOLE:
         return []
     spellings = _spellings(words(result.text)[-LONGEST:])

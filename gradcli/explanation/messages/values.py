@@ -46,8 +46,8 @@ def _at_end(literal: str, text: str) -> dict[str, str]:
 
 
 def _at_start(literal: str, text: str) -> dict[str, str]:
-    """The values after the last word: up to the next word of the wording, or if they are one word
-    or in brackets.
+    """The values after the last word of a wording: the text up to the characters that end the
+    wording, or else one word or one bracket.
     """
     one = r"(torch\.Size\([^)]*\)|\[[^\]]*\]|[^\s'\"`]+)"
     result = re.match(_pattern(literal, "(.+?)"), text) if literal[-1:] not in "}." else None
@@ -71,8 +71,8 @@ def _one_line(text: str) -> str:
 
 
 def old_wording(match: Match) -> Wording | None:
-    """The older wording of the message whose words a text has, rather than the current one's; or
-    None.
+    """The older wording of the message, if a text has more of its words than of the current
+    wording; else None.
     """
     message = match.template.message
     if message is None or not match.pairs:

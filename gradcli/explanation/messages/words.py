@@ -1,7 +1,7 @@
-"""Normalises texts to words that can be compared, whatever terminals, web pages or people change.
+"""Normalises texts to words that can be compared despite changes by terminals, web pages or people.
 
-Two words are equal if they differ only in case, plural, hyphens or quotes, or as "Variable" for
-"Tensor" and "can't" for "cannot".
+Two words are equal if they differ only in case, plural, hyphens or quotes, or if they are synonyms,
+such as "Variable" and "Tensor", or "can't" and "cannot".
 """
 
 import html

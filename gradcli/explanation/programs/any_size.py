@@ -1,9 +1,9 @@
 """The text of a program that holds for every size, if there is one.
 
-A program is generated at generic sizes, and again with all sizes changed: if both texts are equal,
-they depend on no size. A third time the order of sizes is reversed, because a tall matrix may have
-another text than a wide one. Values that determine the graph, as a scalar index does, are found in
-the same way: the text changes with them.
+A program is generated at generic sizes, and again with all sizes changed. If both texts are equal,
+they depend on no size. A third text is generated with the order of sizes reversed, because it may
+be different for tall and for wide matrices. In the same way, other values of an input show whether
+the text depends on them, as it does on a scalar index.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,9 +35,9 @@ Write = Callable[[Plan, AtSizes], str]
 
 
 def written(plan: Plan, write: Write) -> str:
-    """The program for all sizes and values, if there is one, or else that for the given ones, with
-    a comment that says so unless the expression accepts no others. If the budget is spent, the
-    latter. Raises GradcliError.
+    """The program for all sizes and values, if there is one; otherwise, or if time runs out, the
+    program for the given ones, with a comment that says so unless the expression accepts no others.
+    Raises GradcliError.
     """
     search = plan.problem.limits.budget.search
 
@@ -47,7 +47,7 @@ def written(plan: Plan, write: Write) -> str:
     def here() -> str:
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
 
-    once = is_large(plan.problem) or plan.is_wide  # takes long enough without it
+    once = is_large(plan.problem) or plan.is_wide  # generating the text a second time is too slow
     result = here() if once else search(lambda: _for_sizes(plan, write), here)
     fixed = [plan.safe(i.name) for i in plan.inputs if depends_on(i)]
     return f"# {VALUES}: {', '.join(fixed)}\n{result}" if fixed else result
@@ -93,8 +93,8 @@ def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
 
 
 def _is_generic(problem: Problem, generic: Problem) -> bool:
-    """Whether all sizes are generic or the given ones, so that the program does not depend on them
-    as x.reshape(-1, 3) would.
+    """Whether each size is a generic size or the given one. Otherwise the program requires certain
+    sizes, as x.reshape(-1, 3) does.
     """
     shapes = generic.shapes
     pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name], strict=True)]
@@ -129,7 +129,7 @@ def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
 
 
 def _other_values(value: Any) -> Iterator[Any]:
-    """Other values for an input: permuted, or if all are equal the next ones."""
+    """Other values for an input: permuted, or, if all elements are equal, changed by 1."""
     if len(np.unique(value)) > 1:
         yield np.roll(value, 1)
         yield np.flip(value)

@@ -27,7 +27,7 @@ RESERVED = (
     "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
     "saved", "put", "put_over", "put_diagonal", "direction",
 )  # fmt: skip
-STANDS = "grad_of_"  # prefix of what stands for a gradient in the text of a formula
+GRADIENT_PREFIX = "grad_of_"  # h.grad is grad_of_h in the text of a formula
 
 
 def safe(name: str) -> str:
@@ -103,7 +103,7 @@ class AtSizes:
         """The shortened gradients with respect to `wrt`; unless `seeded`, with 1 for an implicit
         seed.
 
-        Raises GradcliError if only the original output is a scalar.
+        Raises GradcliError if the output is a scalar in the original problem, but not here.
         """
         names = {} if seeded else self._one
         return [self._written(self._in_names(g, names)) for g in self._of_inputs()]
@@ -123,8 +123,9 @@ class AtSizes:
 
     @property
     def _derived(self) -> Derived | None:
-        """The derivation of the original problem; None where not all of it can be read, and for
-        operators that PyTorch lacks: those in their place send other gradients back.
+        """The derivation of the original problem. None if a line has no formula, or if the program
+        has an operator that PyTorch lacks: code expands it to others, and then intermediate
+        gradients differ.
         """
         operators = {n.op for n in walk([self.problem.out])}
         if any(op.torch is None and op.expand is not None for op in operators):
@@ -135,8 +136,9 @@ class AtSizes:
         return result
 
     def _stated(self, derived: Derived) -> "Derivation | None":
-        """A derivation as graphs at these sizes; None if its values, read again, are not those of
-        the program, as random numbers are not. Raises GradcliError.
+        """A derivation as graphs at these sizes. None if the text of a statement, parsed again,
+        does not give the node of the program, for example because it draws random numbers. Raises
+        GradcliError.
         """
         values = self._values(derived)
         same_seed = self.original.problem.seed.implicit == self.problem.seed.implicit
@@ -150,9 +152,9 @@ class AtSizes:
             for name, node in values.items()
         }
         scope = {**values, self.problem.seed.name: self.seed}
-        scope |= {STANDS + name: node for name, node in grads.items()}
+        scope |= {GRADIENT_PREFIX + name: node for name, node in grads.items()}
         added = [name for s in derived.added(derived.lines) for name in s.names]
-        plain = {grad_of(name): STANDS + name for name in grads}
+        plain = {grad_of(name): GRADIENT_PREFIX + name for name in grads}
 
         def grad(line: Line) -> Node:
             written = renamed(line.formula, lambda n: Name(plain.get(n.text, n.text)))
@@ -183,15 +185,15 @@ class AtSizes:
         return _in_floats(bare, {*scope.values()})
 
     def _in_names(self, grad: Node, names: Mapping[Node, Node]) -> Node:
-        """A gradient with the nodes of `names` substituted. Raises GradcliError if only the
-        original output is a scalar.
+        """A gradient with the nodes of `names` substituted. Raises GradcliError if the output is a
+        scalar in the original problem, but not here.
         """
         if self.original.problem.seed.implicit and not self.problem.seed.implicit:
             raise GradcliError("unsupported", "a program without a seed is for one number")
         return substitute(grad, names)
 
     def _written(self, grad: Node) -> Node:
-        """A gradient, shortened while the budget lasts."""
+        """A gradient, shortened if the time limit allows it."""
         p, named = self.problem, self._named
         short = before_writing(p)(lambda: _shortened(grad, named), lambda: grad)
         return _in_floats(stripped(short, named, written=()), self._bare_named)
@@ -222,9 +224,9 @@ class AtSizes:
 
 
 class Derivation(NamedTuple):
-    """Gradients in terms of earlier ones: `back`, of intermediates by name, and `ends`, of inputs;
-    `names` are the names of the nodes that stand for gradients of intermediates, `added` those of
-    values that have none in the program.
+    """Gradients in terms of earlier ones: those of intermediates by name (`back`) and those of
+    inputs (`ends`). `names` maps nodes that stand for gradients of intermediates to their names;
+    `added` has names for values that the program does not name.
     """
 
     back: list[tuple[str, Node]]

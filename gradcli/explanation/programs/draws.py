@@ -14,9 +14,10 @@ from ..analysis import before_writing
 from .plan import Plan
 
 LARGEST = 1_000_000  # total elements of all nodes in a numerical trial
-TRIES = ((0, 0), (0, 1), (0, -1), (1, 0), (2, 0))  # seeds of the generator, and sides
+TRIES = ((0, 0), (0, 1), (0, -1), (1, 0), (2, 0))  # seeds of the generator, and sides (see Draw)
 FAR = (2.2, 2.8)  # a normally distributed number seldom exceeds these
-CLOSE = 1e-4  # of a finite difference to the gradient, relative to the larger of 1 and the former
+# largest difference of gradient and finite difference, relative to the latter (or 1 if larger)
+CLOSE = 1e-4
 
 
 class Draw(NamedTuple):
@@ -29,8 +30,8 @@ class Draw(NamedTuple):
     positive: bool = False
 
     def array(self, rng: Any, shape: tuple[int, ...], side: int = 0) -> Any:
-        """Random numbers; with a `side`, 1 or -1, rare ones near the ends of the range, the two
-        sides at opposite ends.
+        """Random numbers. If `side` is 1 or -1, extreme ones near the ends of the range; for the
+        same generator, the elements of side 1 and of side -1 are at opposite ends.
         """
         if self.is_matrix(shape):
             half = rng.normal(size=shape)

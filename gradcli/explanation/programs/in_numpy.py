@@ -20,7 +20,7 @@ from .at_sizes import AtSizes
 from .draws import Choice, suitable
 from .plan import Plan
 
-MANY = 200  # elements of an input up to which each is perturbed
+MANY = 200  # inputs with more elements are perturbed along one random direction only
 ELEMENTS = '''
 def {name}(f, x, g, h=1e-6):
     """The gradient of (g * f(x)).sum() by central differences, element by element."""
@@ -79,7 +79,7 @@ class _NumPy:
         return [*self.arguments, self.seed] if self.seed else self.arguments
 
     def _differences(self) -> list[list[str]]:
-        """The functions that the test calls."""
+        """The finite-difference functions that the test calls."""
         many = {x.node.numel > MANY for x in self.plan.wrt}
         built = [(False, ELEMENTS, self.elements), (True, SLOPE, self.slope)]
         return [text.strip().format(name=name).splitlines() for m, text, name in built if m in many]

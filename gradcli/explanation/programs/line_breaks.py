@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 WIDEST = 100
-ROW = 25  # characters of a row that is long
+ROW = 25  # rows of a matrix with more characters get a line each
 INDENT = "    "
 PAIRS = {")": "(", "]": "[", "}": "{"}
 

@@ -46,7 +46,7 @@ class ProgramWriter(TorchWriter):
         self.helpers: dict[str, str] = {}
 
     def written(self, node: Node) -> Tree:
-        """The formula of a node whose sources have theirs."""
+        """The formula of a node whose inputs already have formulas."""
         if node.op.name == "tensor":
             check_written(node.attrs["data"])
             return Verbatim(array(node.attrs["data"].value, kind=self.kind(node.dtype)))
@@ -97,8 +97,8 @@ class ProgramWriter(TorchWriter):
 
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
-ALONE = 82  # characters of a formula on a line of its own
-CLOSE = 5e-6  # relative: half of what the assertions allow
+ALONE = 82  # largest number of characters of a formula on a line of its own
+CLOSE = 5e-6  # relative tolerance, half of that of the assertions
 
 
 def program(plan: Plan, sized: AtSizes) -> str:
@@ -158,7 +158,7 @@ class _Torch:
         """The gradients that are asserted with their formulas; empty if values are asserted."""
         if not self.by_formula:
             return Derivation([], [], {}, {})
-        if len(self.tracked) < len(self.problem.wrt):  # PyTorch may keep none on the way
+        if len(self.tracked) < len(self.problem.wrt):  # intermediates may have no .grad in PyTorch
             return Derivation([], self.sized.gradients(seeded=False), {}, {})
         return self.sized.derivation()
 

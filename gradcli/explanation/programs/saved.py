@@ -40,7 +40,9 @@ class Saved:
 
 
 def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> list[Node]:
-    """The nodes of the forward that gradients use, without those cheaply computed from others."""
+    """The nodes of the forward that gradients use, without those that are cheaply recomputed from
+    others, such as a sum of two saved tensors.
+    """
 
     numbers = _numbers(grads)
 

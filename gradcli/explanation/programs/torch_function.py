@@ -14,7 +14,7 @@ from .plan import Plan, indented, named, tupled, unpacked
 from .pytorch import DOUBLE, ProgramWriter, header, values
 from .saved import Saved, free_names
 
-MANY = 500  # elements up to which gradcheck perturbs each
+MANY = 500  # for more elements gradcheck runs in its fast mode
 ONCE = "from torch.autograd.function import once_differentiable"
 
 
@@ -73,7 +73,7 @@ class _Function:
         names = {sized.seed: Name(self.seed)} | named(saved.names)
         writer = ProgramWriter(names, sized.generic_sizes, like=self.seed)
         self.writers.append(writer)
-        for i in self.arguments:  # for their shapes; lines that read these change below
+        for i in self.arguments:  # formulas may use their shapes, which ctx saves if needed
             node = sized.problem.inputs[i.name].node
             writer.shapes.setdefault(node.shape, sized.names[node])
         built = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))

@@ -34,14 +34,16 @@ TIMES = {2: "twice", 3: "three times", 4: "four times"}
 
 
 class Names(NamedTuple):
-    """Names of gradients, `h.grad`, and of values that have none in the program."""
+    """Names of upstream gradients, such as `h.grad`, and names added for unnamed values."""
 
     received: Mapping[Node, Tree]
     added: Mapping[Node, str]
 
 
 def backward(a: Analysis, w: Wording, most: int, names: Names | None = None) -> Section:
-    """A step for every operation, and for every node at which several gradients are added."""
+    """The section of the reverse pass: a step for every operation, and for every node at which
+    several gradients are added; at most about `most` steps.
+    """
 
     def make(step: tuple[Node, Callable[[], Step]]) -> Block:
         return step[1]()
@@ -169,7 +171,7 @@ def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
     if own:
         extra[step.node] = Name(w.output_name)
     spread = c.sent.op.name == "expand" and c.local is not step.received
-    line = w.formula_line(c.sent if spread else c.local, extra)  # in the shape of the numbers
+    line = w.formula_line(c.sent if spread else c.local, extra)  # has the shape of the numbers
     if line == (Formula(extra[step.received]),):
         return plain(Token(received.text, received.role), Token(", unchanged", "word"))
     uses_y = own and any(t.text == w.output_name for t in tokens_of(line))

@@ -86,7 +86,7 @@ def _named(x: Input) -> Line:
 
 
 def _passes_needed(j: FullJacobian) -> list[Row]:
-    """Row by row and column by column; the cheaper first."""
+    """The passes for a full Jacobian row by row and column by column, the cheaper way first."""
     ways = [
         (j.back.times(j.rows), j.rows, "back", "row"),
         (j.forward.times(j.columns), j.columns, "forward", "column"),

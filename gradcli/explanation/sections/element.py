@@ -30,7 +30,9 @@ def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None
 
 @within_budget()
 def shown_element(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
-    """The element as `readable` shows it; None if it cannot be written out and has no `index`."""
+    """The element at `index`, or the first nonzero one, in its shorter form (see `readable`); None
+    if it cannot be written out and no `index` is given.
+    """
     if not x.node.numel:
         return None
     place = _place(a, w, x, index)
@@ -47,7 +49,7 @@ def _place(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> 
 
 
 def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
-    """An element with sums not expanded."""
+    """An element whose sums are not expanded: `x.grad[0] = Σ_j g[j] A[j,0]`."""
     equations = by_index.with_reductions(w, x, index), _by_letters(w, x, index)
     shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
     if shortest is None:
@@ -60,7 +62,7 @@ def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Lin
 
 
 def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
-    """An element in index notation."""
+    """An element in the index notation of the gradient, with numbers for its indices."""
     index = by_index.gradient(w, x)
     left = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
     letters = [*map(tree.text, left)]
@@ -72,7 +74,9 @@ def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
 def readable(
     a: Analysis, w: Wording, x: Input, index: tuple[int, ...], element: Line | None
 ) -> Line | None:
-    """The element written out, if it is short; else with sums not expanded, if that is shorter."""
+    """The element written out; if that is long, the shorter one of this and the element with sums
+    not expanded.
+    """
     longest = ONE_LINE if a.grad_value(x) is None else READ
     if element is not None and len(text_of(element)) <= longest:
         return element
@@ -110,14 +114,14 @@ def _read_better(
 
 
 def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
-    """Whether two arrays, or None, have the same number at an index; nan is no number."""
+    """Whether two arrays have the same number, not nan, at an index, or both are None."""
     if value is None or other is None:
         return value is other
     return bool(np.isclose(np.asarray(value)[index], np.asarray(other)[index]))
 
 
 def _conditions(written: tree.Tree | None) -> int:
-    """The number of conditions in a formula, those from within operations included."""
+    """The number of conditions in a formula."""
     count, parts = 0, [] if written is None else [written]
     while parts:
         part = parts.pop()
@@ -157,7 +161,7 @@ NUMERAL = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
 
 
 def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
-    """Whether a formula comes to one number that is not the element."""
+    """Whether a formula is a single number that differs from the value of the element."""
     text = "" if numbers is None else tree.text(numbers)
     if total is None or not NUMERAL.fullmatch(text):
         return False

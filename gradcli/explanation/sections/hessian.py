@@ -93,14 +93,14 @@ def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[
     yield from remarks(a, w, z, structure)
     yield from _times_a_direction(h, x, z)
     index = by_index.jacobian(w, z)
-    if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
+    if index is not None and index.plain != "0":  # if it is 0, masks make it so: norm(x) at 0
         yield Table((Row((_index_line(h, x, z, index),)),))
 
 
 def _entries(
     h: Hessian, x: Input, z: Input, structure: Structure, full: bool, precision: int
 ) -> Iterator[Block]:
-    """The entries of a block, or why they are not shown; of a large one a picture."""
+    """The entries of a block, or why they are not shown; for a large block also its sparsity."""
     a, w = h.gradient(x), h.words(x)
     if not full and max(x.node.numel, z.node.numel) > SHOWN:
         yield from picture_of(a, w, z, structure)
@@ -114,7 +114,7 @@ def _entries(
 
 
 def _times_a_direction(h: Hessian, x: Input, z: Input) -> Iterator[Block]:
-    """The product of a block with any direction, where the block itself has no formula."""
+    """The formula of the product of a block with a direction, if the block has no formula."""
     product = h.along_direction(x, z)
     if product is not None:
         name = h.gradient(x).problem.seed.name
@@ -123,7 +123,7 @@ def _times_a_direction(h: Hessian, x: Input, z: Input) -> Iterator[Block]:
 
 
 def _has_entries(built: Matrix[Formula]) -> bool:
-    """Whether the matrix says anything: an entry that is written, or a product with a tangent."""
+    """Whether the matrix has something to show: an entry, a margin or a product with a tangent."""
     written = any(entry is not UNWRITTEN for row in built.entries for entry in row)
     return written or built.seed is not None or built.product is not None
 

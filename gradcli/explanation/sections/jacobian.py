@@ -51,18 +51,18 @@ from ..phrases import (
 from .element import shown_element
 
 LARGE = 1_000  # the size assumed for "for real sizes"
-OTHER = 20  # a size at which a program is tried that may have a fixed one
+OTHER = 20  # a size at which a program is built, to see whether it accepts other sizes
 SHOWN = 12  # rows and columns up to which a matrix is shown in full
-LONG, BRIEF = 100_000, 6  # elements of tensors with slow rows; rows shown of these
-FEW = 5  # columns, if entries are formulas
+LONG, BRIEF = 100_000, 6  # of tensors with more elements than LONG only BRIEF rows are shown
+FEW = 5  # columns that are shown if entries are long formulas
 FIRST = 3  # number of columns for which seed times matrix is written out below the matrix
 TOO_LONG = (
     "Its entries are too long for a table: --full shows them, and with values they are numbers."
 )
-READABLE = 60  # characters of an entry that is shown
-UNCUT = 26  # characters of an entry that no table in a terminal cuts
-TALL, WIDE = 12, 24  # cells of a sparsity pattern
-FINE = 100  # cells of its longer side, if it is drawn in pixels
+READABLE = 60  # largest number of characters of an entry that is shown
+UNCUT = 26  # largest number of characters of an entry that no table in a terminal cuts
+TALL, WIDE = 12, 24  # largest height and width of a sparsity pattern, in cells
+FINE = 100  # largest number of cells of its longer side, if it is drawn in pixels
 
 
 def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:
@@ -115,7 +115,7 @@ KINDS = {
 
 
 def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure; for a single entry only its formula."""
+    """The structure of the Jacobian; if this has a single entry, only the formula of the entry."""
     p = a.problem
     if p.seed.implicit and (p.out.shape, x.shape) == ((), ()):
         written = w.gradient(x) if a.gradient(x) is not None else tree.Number(0)
@@ -218,8 +218,8 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether entries are numbers, or those of the first row that are tried short enough not to be
-    cut in a table.
+    """Whether entries are numbers, or formulas that a table does not cut. Three entries of the
+    first row are tested.
     """
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
@@ -266,7 +266,7 @@ def part_of_matrix(
     margin: bool = True,
     letter: str = "J",
 ) -> Matrix[Formula]:
-    """The same with these rows and columns alone."""
+    """The part of the matrix with these rows and columns."""
     out, seed = a.problem.out, a.problem.seed
     entry = written.in_symbols(a, w, x, precision)
     entries = written.of_rows(a, x, entry, rows, columns, precision)
@@ -351,8 +351,8 @@ def _cost(a: Analysis, w: Wording, x: Input) -> Line:
 
 @once
 def _has_any_size(a: Analysis) -> bool:
-    """Whether the program can be built with all sizes equal and larger, which that of `cross`, of
-    vectors of three elements, cannot.
+    """Whether the program accepts other sizes. A program with `cross`, which requires vectors of
+    three elements, does not.
     """
     p = a.problem
     larger = {x.name: (OTHER,) * len(x.shape) for x in p.inputs.values()}

@@ -20,8 +20,8 @@ from ..phrases import amount, count_text, memory, shape_text
 class Mode(NamedTuple):
     """One mode for multiplying with the Jacobian.
 
-    `node` is the graph of a pass, `needed` the number of passes for the full Jacobian, `passes`
-    their cost; `saved` are the bytes of intermediates saved for it, none in forward mode.
+    `node` is the graph of a pass, `needed` the number of passes for the full Jacobian, and `passes`
+    their cost. `saved` is the size in bytes of the saved intermediates, 0 in forward mode.
     """
 
     node: Node
@@ -39,7 +39,7 @@ class Modes(NamedTuple):
 
 
 def modes(a: Analysis, x: Input, name: str) -> Modes | None:
-    """Both modes, the tangent called `name`; None if the output does not depend on the input."""
+    """Both modes, with a tangent called `name`; None if the output does not depend on `x`."""
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return None

@@ -8,7 +8,7 @@ from ..phrases import sentence
 
 
 def notes(result: Iterable[tuple[str, str]]) -> Section:
-    """A line for every note, once; empty, and so not shown, without notes."""
+    """A line for every distinct note. Without notes the section is empty, and is not shown."""
     blocks = tuple(Note(code, words(message)) for code, message in dict.fromkeys(result))
     return Section("notes", words("Notes"), (), blocks)
 

@@ -19,14 +19,14 @@ from ..in_pytorch.kinks import kinks_hit
 from ..phrases import label, listed
 from .least_norm import Equations, in_proportion
 
-SHOWN = 3  # free directions and obstacles to be shown
+SHOWN = 3  # number of free directions, and of obstacles, that are shown
 TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # values that are tried for an element
-COPIES = 6  # of the Jacobian that are in memory at the same time
+COPIES = 6  # copies of the Jacobian that are in memory at the same time
 STEP = 1e-6  # the step of a finite difference
 
 
 class Term(NamedTuple):
-    """A factor, and an element of an input: `flat` counts within it."""
+    """A factor, and the element of the input `x` with the flat index `flat`."""
 
     factor: float
     x: Input
@@ -44,8 +44,8 @@ class Term(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """A linear combination of elements of gradients that is 0 for every seed, and not in the
-    target.
+    """A linear combination of elements of gradients that is 0 for every seed, while its value for
+    the target, `wanted`, is not 0.
     """
 
     terms: tuple[Term, ...]

@@ -27,10 +27,10 @@ from ..phrases import label, listed, number_text
 from ..question import with_question
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 
-NEARLY = 1e-10  # fraction of the largest singular value
-WRITTEN = 10_000  # elements of free directions up to which all are in the data
-SMALL = 8  # elements of a direction that is written as a tensor
-MOST_TERMS = 6  # of a sum that is written out
+NEARLY = 1e-10  # singular values below this fraction of the largest cause a warning
+WRITTEN = 10_000  # largest number of elements of free directions that are all in the data
+SMALL = 8  # largest number of elements of a direction that is always written as a tensor
+MOST_TERMS = 6  # largest number of terms of a sum that is written out
 
 
 def document(s: SeedFor, c: Choices) -> Document:
@@ -42,7 +42,7 @@ def document(s: SeedFor, c: Choices) -> Document:
 
 
 def _nearly(s: SeedFor) -> list[Block]:
-    """A warning if the rank is ill-conditioned."""
+    """A warning if rounding errors may change the rank of the Jacobian."""
     spread = s.equations.spread
     if spread > NEARLY:
         return []

@@ -23,10 +23,10 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
-CONTRADICTING = ("formula-differs", "formula-not-finite")  # a formula is not the number beside it
-EXPLAINING = ("saturated", "not-finite", *CONTRADICTING)  # what made an answer nan
-OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
-SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
+CONTRADICTING = ("formula-differs", "formula-not-finite")  # on a formula that contradicts numbers
+EXPLAINING = ("saturated", "not-finite", *CONTRADICTING)  # may explain why an answer is nan
+SHOWN_FIRST = ("integer-values", NOT_IN_PYTORCH)
+SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # on pages
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -61,9 +61,9 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         from ..sections.claims import claims
 
         yield claims(a)
-    said = further(grads)
+    remaining = further(grads)
     explains = EXPLAINING if _is_nan(a) else CONTRADICTING
-    explained = (note for name in explains for note in said if note[0] == name)
+    explained = (note for name in explains for note in remaining if note[0] == name)
     yield notes([*first(a), *explained])
     yield head.seed(a, w)
     yield lines.backward(grads)
@@ -73,7 +73,7 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         from ..sections import graph
 
         yield graph.followed(a, w)
-    yield notes([note for note in said if note[0] not in explains])
+    yield notes([note for note in remaining if note[0] not in explains])
     yield checks
     if choices.extras:
         from ..sections import code
@@ -84,13 +84,13 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
 
 
 def _is_nan(a: Analysis) -> bool:
-    """Whether a gradient holds nan."""
+    """Whether a gradient contains nan."""
     values = (a.grad_value(x) for x in a.problem.wrt)
     return any(value is not None and bool(np.any(np.isnan(value))) for value in values)
 
 
 def _why(grads: Gradients, choices: Choices) -> Iterator[Section]:
-    """A Jacobian; where an element is followed, its column."""
+    """The section with a Jacobian; if an element is requested (--element), with its column."""
     name, index = choices.element or ("", ())
     x = grads.problem.inputs.get(name)
     if x is None or not index or grads.a.gradient(x) is None:
@@ -109,7 +109,7 @@ def checked(grads: Gradients) -> Section:
 
 
 def _at(remark: str) -> str:
-    """What of a remark on a check says where it was made, "" if at the values given."""
+    """The part of a check's remark that mentions random values or seeds; "" if there is none."""
     return next(filter(remark.startswith, RANDOM), "")
 
 

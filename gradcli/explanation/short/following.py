@@ -23,10 +23,10 @@ from ..sections.jacobian import READABLE, part_of_matrix
 from .gradients import Gradients
 
 FEW = 4  # elements of the output that are written out
-ROWS = 12  # of the column
-SEARCHED = 400  # rows in which nonzero entries are looked for
-STEPS = 12  # gradients on the way back
-LONG = 160  # characters of an element that is written out
+ROWS = 12  # rows of the column that are shown
+SEARCHED = 400  # largest number of rows in which nonzero entries are searched for
+STEPS = 12  # largest number of gradients on the way back
+LONG = 160  # largest number of characters of an element that is written out
 
 
 class Step(NamedTuple):
@@ -53,7 +53,7 @@ def followed(grads: Gradients, x: Input, index: tuple[int, ...], choices: Choice
 
 
 def _column(grads: Gradients, x: Input, index: tuple[int, ...], precision: int) -> Iterator[Block]:
-    """The elements of the output that it enters, and its column of the Jacobian."""
+    """The output elements that depend on the element, and its column of the Jacobian."""
     a, w, p = grads.a, grads.w, grads.problem
     column = int(np.ravel_multi_index(index, x.shape))
     entry = entries.in_symbols(a, w, x, precision)
@@ -91,7 +91,9 @@ def _back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]
 
 
 def way_back(grads: Gradients, x: Input, index: tuple[int, ...]) -> list[Step]:
-    """The elements of gradients from that of x to that of the output; none without a derivation."""
+    """The elements of gradients, from the gradient of x back to that of the output; in each step
+    the one with the largest term. Empty if there is no derivation.
+    """
     derived, line = grads.derivation, grads.line(x)
     by_gradient = {} if derived is None else {derived.gradient_of(o): o for o in derived.back}
     steps, at = list[Step](), index
@@ -108,7 +110,7 @@ def way_back(grads: Gradients, x: Input, index: tuple[int, ...]) -> list[Step]:
 
 
 def _forward(grads: Gradients, step: Step) -> Line | None:
-    """The element of a named value whose gradient is on the way."""
+    """The element of the named value whose gradient occurs in a step; None if it is too long."""
     of, name = step.line.of, Name(step.line.name)
     names = {n: other for n, other in step.names.items() if n is not of}
     line = line_of_element(grads.a, of, name, "", step.at, names, LONG)

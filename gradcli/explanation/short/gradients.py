@@ -22,13 +22,13 @@ from ..phrases import shape_text, shown_indices
 if TYPE_CHECKING:
     from ..sections.backward import Names
 
-MOST = 12  # operations of a program for which closed forms are searched for
-LINES = 36  # that are shown: a block of a transformer is shown whole
-MOST_ALONE = 24  # the same, if the gradient of one input is asked for
+MOST = 12  # closed forms are searched for if a program has at most so many operations
+LINES = 36  # largest number of lines that are shown; enough for a block of a transformer
+MOST_ALONE = 24  # as MOST, if the gradient of only one input is requested
 Statement = tuple[tree.Name, Tree]
 NAMES = re.compile(r"[^\W\d]\w*(?:\.grad)?")  # of values and gradients, in text
-SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
-EVEN = 1  # the cost of a statement in addition to its length
+SHARED = 3  # tokens that a statement must save in several formulas
+STATEMENT_COST = 1  # the cost of a statement in addition to its length
 
 
 class ClosedForms(NamedTuple):
@@ -44,7 +44,7 @@ class Gradients:
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
         self.introduced: list[Statement] = []  # statements for parts of formulas
-        self.meanings: list[str] = []  # of names that index notation has
+        self.meanings: list[str] = []  # sentences that define names in index notation
 
     @cached_property
     def derivation(self) -> Derivation | None:
@@ -55,7 +55,7 @@ class Gradients:
         return derived if self._is_shorter(derived) else None
 
     def introduce_names(self) -> None:
-        """Introduce names: of the derivation, or of the reductions of closed forms."""
+        """Introduce names for values of the derivation, or for reductions in closed forms."""
         if self.derivation is None:
             self.w = with_named_reductions(self.w)
             self.introduced = [*self.w.introduced.values()]
@@ -64,7 +64,7 @@ class Gradients:
 
     @cached_property
     def added(self) -> list[Assignment]:
-        """The added assignments whose names the lines that are shown use."""
+        """The assignments that the derivation adds to the program, if a shown line uses them."""
         derived = self.derivation
         if derived is None:
             return []
@@ -93,7 +93,7 @@ class Gradients:
         if None in closed or len(statements) < len(derived.lines):
             return None in closed
         added = sum(map(tree.size, derived.added_formulas()))
-        theirs = sum(tree.size(f) for f in statements) + EVEN * len(derived.back) + added
+        theirs = sum(tree.size(f) for f in statements) + STATEMENT_COST * len(derived.back) + added
         return theirs < sum(tree.size(f) for f in closed if f is not None)
 
     @cached_property
@@ -244,7 +244,7 @@ class Gradients:
 
 @once
 def gradients_of(a: Analysis) -> Gradients:
-    """The gradients of a problem, with one set of names for all answers that hold statements."""
+    """The gradients of a problem, with the same names in all answers that have statements."""
     return Gradients(a, wording_of(a))
 
 

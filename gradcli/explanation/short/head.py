@@ -76,7 +76,7 @@ def _values(inputs: list[Input]) -> list[Block]:
 
 
 def _assumed(inputs: list[Input], p: Problem) -> Iterator[str]:
-    """The assumptions on inputs: those of the request, then sizes, equal ones combined."""
+    """Sentences on assumptions: those of the request, then inferred ranks and sizes."""
     for name, properties in p.assume.items():
         yield f"assumed: {name} is {listed([f'{word}{ASSUMPTIONS[word]}' for word in properties])}"
     for x in inputs:
@@ -134,7 +134,7 @@ def seed(a: Analysis, w: Wording) -> Section:
 
 
 def _seed_row(a: Analysis, w: Wording) -> Row:
-    """The row of the seed, in short if its numbers are many and alike, or do not fit."""
+    """The row of the seed; its numbers are abbreviated if they do not fit or are all equal."""
     name, shape, value = row(a, w).cells
     if not isinstance(value, Tensor) or is_short(value.array, WIDE):
         return Row((name, shape, value))

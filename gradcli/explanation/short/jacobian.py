@@ -1,4 +1,4 @@
-"""One Jacobian with the seed in its margin: that of the first input whose matrix fits."""
+"""One Jacobian with the seed in its margin, for the first input whose matrix fits on the screen."""
 
 from ...language.problem import Input
 from ...notation.tree import Token
@@ -10,12 +10,12 @@ from ..phrases import tight
 from ..sections.jacobian import READABLE, UNCUT, kind_of, matrix, shown_structure
 from .gradients import Gradients
 
-ROWS, COLUMNS = 12, 8  # of a matrix that is shown
+ROWS, COLUMNS = 12, 8  # largest numbers of rows and columns of a matrix that is shown
 OTHERS = 3  # further inputs whose Jacobians are described
 FIRST = 2  # inputs among which one is chosen for its matrix
 NOUNS = ("product", "update", "selection", "permutation")  # last words of noun phrases
-WIDE = 60  # characters of a closed form that is shown
-ACROSS = 66  # characters of all columns of a matrix in a line
+WIDE = 60  # largest number of characters of a closed form that is shown
+ACROSS = 66  # largest number of characters of a row of a matrix
 UNKNOWN = "unknown"  # a structure that was not searched for
 NOTHING = Section("jacobian", (), (), ())
 
@@ -44,7 +44,7 @@ def why(grads: Gradients, choices: Choices) -> Section:
 
 
 def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
-    """The inputs, that with the requested element first."""
+    """The inputs, with the input of the requested element first."""
     followed = choices.element and choices.element[0]
     return sorted(inputs, key=lambda x: x.name != followed)
 

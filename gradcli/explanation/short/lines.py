@@ -49,11 +49,12 @@ from .following import way_back
 from .gradients import LINES, Gradients
 from .stuck import let_through
 
-SMALL = 48  # elements of a gradient that is shown if there are few gradients
-WAYS = 12  # names of values through which a gradient flows
-LEVELS = 3  # inputs whose gradients are also shown in index notation and by one element
-COMPACT = 50  # characters of a row of numbers that is shown
-SHORT = 24  # characters up to which numbers are shown instead of their norm
+SMALL = 48  # largest number of elements of a gradient whose numbers are all shown
+MOST_PATHS = 12  # largest number of values that are listed as paths of a gradient
+# for at most so many inputs, gradients are also shown in index notation and by one element
+MOST_DETAILED = 3
+COMPACT = 50  # largest number of characters of a row of numbers that is shown
+SHORT = 24  # largest number of characters of numbers that are shown instead of their norm
 GAP = "    "
 
 
@@ -148,7 +149,7 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
     left = (Formula(w.gradient_of(x)),)
     if grad is None:
         return [Row(((*left, EQUALS, Token("None")), words("no gradient flows to it")))]
-    few = len(grads.inputs) <= LEVELS and grads.derivation is None
+    few = len(grads.inputs) <= MOST_DETAILED and grads.derivation is None
     value = a.value(a.computed(x) or grad)
     shown = value is not None and value.size <= SMALL and (few or not x.shape)
     shown = shown and x.node.ndim <= 2 and fits(value, COMPACT) and not is_constant(value)
@@ -166,7 +167,7 @@ def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
-    if at and way_back(grads, x, at):  # stands where the element is followed
+    if at and way_back(grads, x, at):  # the Jacobian section shows it
         return
     element = element_row(grads.a, grads.w, x, at) if few or at else None
     if at is None and element is not None and len(text_of(element)) > READ:
@@ -202,7 +203,7 @@ def _remarks(grads: Gradients) -> Iterator[str]:
 def _ways(through: tuple[str, ...], out: str) -> str:
     """`through h and z`, `through h, and directly from loss` if one leads to the output itself."""
     named = [name for name in through if name != out]
-    some = middle(named, WAYS, str, lambda n: f"{n:,} more")
+    some = middle(named, MOST_PATHS, str, lambda n: f"{n:,} more")
     direct = f", and directly from {out}" if out in through else ""
     return f"through {listed(some)}{direct}"
 
@@ -224,7 +225,7 @@ def _broadcast(grads: Gradients) -> dict[str, list[str]]:
 
 
 def _summed(a: Analysis, x: Input) -> Iterator[Node]:
-    """The dimensions over which the gradient of a broadcast input is summed."""
+    """The nodes that sum the gradient of a broadcast input over the broadcast dimensions."""
     for step in _steps_by_input(a)[x.node]:
         for c in step.contributions:
             if c.to is x.node and c.sent.op.name == "sum_to_size" and c.sent is not c.local:
@@ -232,7 +233,7 @@ def _summed(a: Analysis, x: Input) -> Iterator[Node]:
 
 
 def _dimensions(shape: Shape, remaining: Shape) -> str:
-    """The dimensions of a shape over which a sum leaves `remaining`."""
+    """The dimensions over which a tensor of a shape is summed to the shape `remaining`, as text."""
     lead = len(shape) - len(remaining)
     over = [d for d, n in enumerate(shape) if d < lead or remaining[d - lead] != n]
     if len(over) == len(shape) > 1:
@@ -246,8 +247,8 @@ def _dimensions(shape: Shape, remaining: Shape) -> str:
 def equation(
     grads: Gradients, name: Line, formula: Tree | None, otherwise: Line, of: Node, summary: Any
 ) -> list[Row]:
-    """The rows of an equation, after statements for repeated parts of its formula; `otherwise`
-    replaces a formula that is not shown, `summary` is shown of its numbers.
+    """The rows of an equation, after statements for repeated parts of its formula. `otherwise` is
+    shown in place of a missing formula; `summary` stands for the numbers.
     """
     if formula is None:
         return [_row(grads, (*name, EQUALS, *otherwise), of, summary)]
@@ -260,7 +261,7 @@ def _row(grads: Gradients, line: Line, of: Node, summary: Line | Tensor) -> Row:
     if of.shape or not summary:
         return Row((line, *_with_summary(grads, of, summary)))
     number = number_text(summary.array) if isinstance(summary, Tensor) else text_of(summary)
-    if text_of(line).endswith(f"{EQUALS.text}{number}"):  # its formula is the number
+    if text_of(line).endswith(f"{EQUALS.text}{number}"):  # the formula is the number itself
         return Row((line,))
     return Row(((*line, EQUALS, Token(number, "answer")),))
 

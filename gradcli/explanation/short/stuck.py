@@ -13,7 +13,7 @@ from ..blocks import text_of
 from ..formulas.wording import Wording
 from ..phrases import listed
 
-MOST = 4  # units, and operations, that are named
+MOST = 4  # largest number of units, and of operations, that are named
 FLAT = 1e-6  # distance from its bounds at which a function counts as saturated
 SAFE_LOGS = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
@@ -82,7 +82,7 @@ def _logged(a: Analysis) -> list[Node]:
 def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
     logged = _logged(a)
     for step in a.gradients.steps:
-        if step.node in logged:  # the gradient of both together does not vanish
+        if step.node in logged:  # the gradient of the function and its log does not vanish
             continue
         bounds = _reached_bounds(a, step.node)
         named = [(text_of(w.source.short(step.node)), bounds)] if bounds else _of_loss(a, w, step)
@@ -105,8 +105,8 @@ def _reached_bounds(a: Analysis, node: Node) -> tuple[float, float] | None:
 
 
 def _of_loss(a: Analysis, w: Wording, step: Step) -> Iterator[tuple[str, tuple[float, float]]]:
-    """The saturated functions within a loss, as softmax in cross_entropy, with their bounds; none
-    where a gradient flows back, as from labels that are not met.
+    """The saturated functions within a loss, such as softmax in cross_entropy, with their bounds;
+    none if the loss sends a gradient back, as it does for wrong predictions.
     """
     ends = {step.node, step.received, *step.node.inputs}  # outside the loss
     for c in step.contributions if step.node.op.expand is not None else ():

@@ -63,11 +63,11 @@ class Why:
         return {x.name: cut_for(self.a, x) for x in p.wrt if self.a.gradient(x) is None}
 
     def _of(self, x: Input) -> list[Element]:
-        """The elements of one gradient that are not ordinary numbers, while the budget lasts."""
+        """The nan, infinite and zero elements of one gradient, as many as the time limit allows."""
         if self.a.gradient(x) is None:
             return [self._absent(x)]
         value = self.a.grad_value(x)
-        if value is None:  # without values only what is absent has a cause
+        if value is None:  # without values, only absent gradients can be explained
             return []
         value = np.asarray(value)
         at = (value == 0) | ~np.isfinite(value)

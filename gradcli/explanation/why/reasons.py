@@ -92,8 +92,8 @@ class Reasons:
         return text if len(text) <= LONGEST else ""
 
     def _arithmetic(self, step: LocalStep, index: Index) -> str:
-        """`0/0 is nan`: the first operation of a rule whose result is not finite, at an element or,
-        within an operation on matrices, at another.
+        """`0/0 is nan`: the first operation of a rule whose result is not finite at this element;
+        for an operation on matrices, at any element of its operands.
         """
         evaluator = Evaluator(step.here | {step.seed: step.received})
         known_nodes, elsewhere = set(evaluator.values), ""
@@ -143,7 +143,7 @@ class Reasons:
         return self._no_slope(step, origin.at, name)
 
     def _takes_others(self, step: LocalStep, index: Index) -> bool:
-        """Whether an operation, as a maximum, chooses by size some of its elements, but not one."""
+        """Whether a reduction such as amax chooses elements by size, and not the one at `index`."""
         op, operand = step.node.op, np.asarray(self.a.value(step.to))
         if op.family == "elementwise" or op.kink is None or self._at_kink(step):
             return False
@@ -151,7 +151,9 @@ class Reasons:
         return bool(np.all(np.isin(chosen, operand)) and operand[index] not in chosen)
 
     def _takes_other_operand(self, step: LocalStep, index: Index) -> bool:
-        """Whether an operation of two tensors, as maximum, chooses the other one."""
+        """Whether an elementwise operation of two tensors, such as maximum, chooses the other
+        one.
+        """
         node = step.node
         if node.op.family != "elementwise" or node.op.kink is None or len(node.inputs) != 2:
             return False
@@ -352,7 +354,9 @@ def _enclosing_operation(a: Analysis, node: Node) -> Node | None:
 
 
 def used_for(program: Program, name: str) -> str | None:
-    """The uses of an input that do not depend on its values: `ones_like`, `shape`."""
+    """The function or attribute for which an input is used, if its values are not: `ones_like`,
+    `shape`.
+    """
     for e in program.syntax:
         if isinstance(e, ast.Call) and any(_is_named(i, name) for i in arguments_of(e)):
             return ast.unparse(e.func).rsplit(".", 1)[-1]

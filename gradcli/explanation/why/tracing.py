@@ -1,9 +1,9 @@
 """Tracing an element of a gradient to the operation that makes it nan, infinite, zero or absent.
 
-The reverse pass is followed backwards. An element that is not finite comes from a received element
-that is not, if it depends on one; otherwise the operation itself is the origin. A zero comes from
-received zeros, if other values there would make it nonzero, or if only zeros are received. An
-absent gradient comes from the first operation that passes none on.
+The reverse pass is followed from an input back to the output. An element that is not finite comes
+from an upstream element that is not finite, if it depends on one; otherwise the operation itself is
+the origin. A zero comes from upstream zeros, if it depends on upstream elements and all of these
+are zero. An absent gradient comes from the first operation after the input that passes none.
 """
 
 from functools import cached_property
@@ -70,7 +70,7 @@ class LocalStep:
             return mask
         weights = [self._weights(index, point) for point in (self.here, *self._generic)]
         if weights[0].any() and all(map(_selects, weights)):
-            return weights[0] != 0  # depends on values, as for sort
+            return weights[0] != 0  # which element is selected depends on values, as for sort
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     @property
@@ -123,29 +123,31 @@ class LocalStep:
             return Evaluator(operands | {one: hot, self.seed: ones})(weights)[0]
 
         result = if_applicable(weighed)
-        # if it has no such decomposition, or its rule is not differentiable: ones
+        # if the rule is not differentiable, the element may depend on every upstream element
         return ones if result is None else result
 
 
 class Origin(NamedTuple):
-    """The origin of an element: the step from an operation to an operand, and an element of this;
-    without a step, the seed, or contributions to a node that cancel.
+    """The origin of an element of a gradient: the `step` from the operation `node` to an operand,
+    and the index `at` of the operand's element. Without a step it is the seed, or, with `terms`,
+    several gradients that are added at `node`.
     """
 
     node: Node
     at: Index
     step: LocalStep | None = None
     terms: tuple[float, ...] = ()
-    path: tuple[tuple[Node, Index], ...] = ()  # elements along which it is passed on, nearest first
+    # the elements between the traced element and the origin, in the order of tracing
+    path: tuple[tuple[Node, Index], ...] = ()
 
     @property
     def cancels(self) -> bool:
-        """Whether the element is a sum of contributions that cancel."""
+        """Whether the element is a sum of several gradients, which cancel or overflow."""
         return bool(self.terms)
 
     @property
     def reaches(self) -> bool:
-        """Whether the element depends on the upstream gradient at other values."""
+        """Whether the element depends on the upstream gradient, here or at other values."""
         return self.step is None or bool(self.step.reach(self.at).any())
 
 

@@ -29,7 +29,7 @@ def tensor_tables(tensor: Tensor, markup: Markup, tied: Collection[str]) -> str:
 
 
 def _how(tensor: Tensor, role: str, is_tied: bool) -> dict[str, str | None]:
-    """The attributes of a tensor's tables; elements of a tied tensor can be pointed at."""
+    """The attributes of a tensor's tables; if `is_tied`, its elements can be pointed at."""
     named = {"role": "grid", "aria_label": tensor.name} if is_tied else {}
     return {"class_": f"tensor {role}".strip(), **named}
 

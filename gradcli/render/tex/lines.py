@@ -74,7 +74,7 @@ def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> lis
 
 
 def beside_of(built: str) -> str:
-    """The content of the next column."""
+    """A text as the next column of aligned equations; "" if there is none."""
     return f" && {built}" if built else ""
 
 
@@ -212,7 +212,9 @@ def _is_equation(cell: Line | Tensor) -> bool:
 
 
 def formula_in_math(line: Line) -> list[str]:
-    """A remark on a formula, if there is one."""
+    """A list of the formula of an answer in math mode, or of the words that replace it; empty for
+    an empty line.
+    """
     return [] if not line else [text(line) if is_words(line) else mathematics(line)]
 
 

@@ -129,7 +129,7 @@ def _above(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
 
 
 def _within(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
-    """A row each, with its element of the seed and of the result."""
+    """The rows of the matrix, each with its element of the seed and of the result."""
     rule = "\\hline "
     for r in shown.rows:
         if r is None:

@@ -132,8 +132,8 @@ class Page:
         return f"\\left[{built}\\right]"
 
     def rows(self, tensor: Tensor) -> list[list[str]] | str:
-        """The rows of a vector or a matrix as strings, without columns that do not fit; "" for
-        others.
+        """The rows of a vector or a matrix as strings, without columns that do not fit. A scalar is
+        a single string; other tensors have no rows.
         """
         rows = nested(tensor.array, self.environment.precision, MOST)
         if isinstance(rows, str):

@@ -11,7 +11,7 @@ from .page import Page
 
 HEIGHT = 12.0  # lines of a slide below its title
 SMALLER = 0.8  # scale of content that is too high
-ROW, AROUND = 1.7, 1.0  # lines taken by a row of equations, and by the space around all
+ROW, AROUND = 1.7, 1.0  # heights, in lines, of a row with fractions and of the space around rows
 MOST_ROWS = 5  # rows of an equation on one slide
 MOST_CODE = 12  # lines of code on one slide
 ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # end of a part that stays together with the next

@@ -20,9 +20,9 @@ SAFE = (1, 0, 0.5, 2)  # values in place of an operand, tried in order
 
 
 class Excluding(NamedTuple):
-    """An operation that does not use some elements of its operands, such as where: the mask of
-    those that it uses, the positions of these operands, and the value of its result at the others;
-    None if that does not depend on the operands.
+    """An operation, such as where, that does not use some elements of its operands: `mask` is true
+    for the elements that it uses, and `slots` are the positions of these operands. `bound` is the
+    result at the other elements; None if `node` has this result whatever the operands are.
     """
 
     node: Node
@@ -31,7 +31,7 @@ class Excluding(NamedTuple):
     bound: Node | None = None
 
     def over(self, new: dict[Node, Node]) -> Node:
-        """The operation with nodes replaced in the operands that it masks."""
+        """The operation with nodes replaced within the operands of which it uses some elements."""
         replaced = [
             substitute(i, new) if i is not None and k in self.slots else i
             for k, i in enumerate(self.node.inputs)
@@ -41,8 +41,8 @@ class Excluding(NamedTuple):
 
 
 def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
-    """`out` with operands replaced where a mask of the program excludes them, or with `by_factor`
-    where a factor is 0.
+    """Copies of `out` in which operands are replaced by safe values where a mask of the program
+    excludes them, or, with `by_factor`, where they are multiplied by 0.
     """
     for origin in origins:
         for around in excluding(out, origin):
@@ -58,7 +58,9 @@ def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
 
 
 def _together(out: Node, around: Excluding) -> Iterator[Node]:
-    """`out` with all inputs of masked operations replaced, if there are several."""
+    """`out` with all inputs of the masked operands replaced by safe values, if there are
+    several.
+    """
     excluded = [around.node.inputs[k] for k in around.slots]
     inputs = [
         n
@@ -79,7 +81,7 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
 
 
 def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...]]:
-    """The mask and the operand positions of each way in which `n` excludes elements of operands."""
+    """The mask, operand positions and bound of each way in which `n` excludes elements."""
     a = n.parents
     if inside[0] or (is_op(n, "minimum", "maximum") and inside[1]):
         yield from _bounds(n, inside)
@@ -110,7 +112,9 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...
 
 
 def _bounds(n: Node, inside: list[bool]) -> Iterator[tuple[Node, tuple[int, ...], Node]]:
-    """The masks between the bounds of clamp, minimum, maximum and relu, with the bounds."""
+    """The masks of the elements that clamp, minimum, maximum or relu returns unchanged, with the
+    bound that it returns for the others.
+    """
     if is_op(n, "minimum", "maximum") and not all(inside):
         k = inside.index(True)
         z, bound = n.parents[k], n.parents[1 - k]
@@ -141,8 +145,8 @@ def not_zero(k: Node) -> Node:
 
 
 def _operands(origin: Node, mask: Node) -> Iterator[Node]:
-    """The nodes that may be replaced before `origin` where a mask excludes it: nodes of the mask's
-    shape, the operands first.
+    """The nodes that may be replaced before `origin` where a mask excludes it, inputs first, then
+    operands of `origin`. The mask broadcasts to their shapes.
     """
     inputs = [n for n in walk([origin]) if n.op.name == "input"]
     nearest = [i for i in origin.parents if i.op.name != "input"]
@@ -159,7 +163,7 @@ def _fits(mask: Node, n: Node) -> bool:
 
 
 def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
-    """`out` with divisors and radicands replaced where they are 0."""
+    """Copies of `out` with a divisor or a radicand replaced by 1 where it is 0."""
     for origin in origins:
         if is_op(origin, "div"):
             a, b = origin.parents
@@ -204,12 +208,12 @@ def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:
 
 
 STEP = 2.0**-6
-CLOSE = 1e-7  # of a numerical limit to the fraction that replaces it
-LARGEST = 24  # denominator of such a fraction
+CLOSE = 1e-7  # largest relative difference of a numerical limit and the fraction that replaces it
+LARGEST = 24  # largest denominator of such a fraction
 
 
 def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
-    """`out` with a quotient replaced, where it is 0/0, by its linearisation."""
+    """Copies of `out` with a quotient replaced by its linearisation where it is 0/0."""
     for origin in origins:
         if not is_op(origin, "div", "mul"):
             continue
@@ -227,7 +231,7 @@ def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
 
 
 def _variables(origin: Node) -> list[Node]:
-    """The nodes of its shape on which an elementwise quotient depends, inputs first."""
+    """The only input on which an elementwise quotient depends, if it has the quotient's shape."""
     inputs = [n for n in walk([origin]) if n.op.name == "input" and n.dtype == "float"]
     inner = [n for n in walk([origin]) if n.op.family != "leaf" and n is not origin]
     if any(n.op.family not in ("elementwise", "leaf") for n in [*inner, origin]):

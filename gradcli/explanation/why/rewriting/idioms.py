@@ -259,9 +259,9 @@ IDENTITIES = [
         "1 / (1 / x + 1 / y) = x * y / (x + y)",
         "x / abs(x) = sign(x)",
         "abs(x) / x = sign(x)",
-        "log(det(x)) = logdet(x)",  # the determinant overflows
+        "log(det(x)) = logdet(x)",  # the determinant may overflow
         "log(abs(det(x))) = log_abs_determinant(x)",
-        # at 0, 0 the gradient of hypot is nan
+        # the gradient of hypot(0, 0) is nan
         "hypot(x, y) = vector_norm(stack(x, y, dim=0), ord=2, dim=0) where x.shape == y.shape",
         "binary_cross_entropy(sigmoid(x), y, reduction=r)"
         " = binary_cross_entropy_with_logits(x, y, reduction=r)",

@@ -43,7 +43,7 @@ def _product(node: Node) -> Node | None:
 
 
 def _added(a: Node, b: Node) -> Node:
-    """a + b; adds constants."""
+    """a + b, with constants of both combined: 3 + z for a = 1 and b = 2 + z."""
     p, q = constant(a), constant(b.parents[0]) if is_op(b, "add") else None
     if p is None or q is None:
         return a + b

@@ -32,14 +32,14 @@ def negated(node: Node) -> Node:
 
 
 def difference(a: Node, b: Node) -> Node:
-    """a - b; omits zeros."""
+    """a - b, without an operand that is 0."""
     if is_number(a, 0):
         return negated(b)
     return a if is_number(b, 0) else a - b
 
 
 def single_dim(node: Node) -> Any:
-    """The dimension that a node is reduced over; its attribute `dim` if it is not a single one."""
+    """The dimension over which a node reduces; its attribute `dim` if that is not a single one."""
     dim = node.attrs["dim"]
     if dim is None and node.parents[0].ndim == 1:
         return 0
@@ -80,7 +80,7 @@ def rooted(node: Node | None) -> tuple[Node, float] | None:
 
 
 def _ratio(node: Node | None) -> float | None:
-    """A constant, or a quotient of constants such as 1/3, as a number; None for others."""
+    """The value of a quotient of constants, such as 1/3; None for other nodes."""
     if node is None or not is_op(node, "div"):
         return None
     a, b = constant(node.inputs[0]), constant(node.inputs[1])

@@ -89,12 +89,14 @@ class Search:
         for out, guard in candidates:
             text = self._written(out)
             other = None if text is None else self.verifier.read(text)
-            if other is not None and self.verifier.accepts(other, guard) and self._cures(other):
+            if other is not None and self.verifier.accepts(other, guard) and self._improves(other):
                 return text
         return None
 
-    def _cures(self, other: Numbers) -> bool:
-        """Whether an expression has only finite gradient elements, and more nonzero ones."""
+    def _improves(self, other: Numbers) -> bool:
+        """Whether an expression, which is known to be finite, improves on the original: this has a
+        gradient element that is not finite, or more zeros.
+        """
         if self.bad:
             return True
         _, before = self.verifier.here
@@ -104,7 +106,7 @@ class Search:
     # ---- idioms ----------------------------------------------------------------------------------
 
     def _idioms(self) -> Iterator[Node]:
-        """The output by all idioms, then by each alone."""
+        """The output rewritten by all idioms, then by each of them alone."""
         for rules in (IDIOMS, *((rule,) for rule in (*IDIOMS, *RARER))):
             out = _applied(self.out, rules)
             if out is not self.out:
@@ -113,9 +115,7 @@ class Search:
     # ---- guards ----------------------------------------------------------------------------------
 
     def _guarded(self, out: Node) -> Iterator[tuple[Node, str]]:
-        """The output with one guard, then with a second if that is not enough; with the kind of
-        guard.
-        """
+        """The output with one guard, then with two, each together with the kind of guard."""
         first = list(islice(self._once(out), MOST // 4))
         yield from first
         for once, kind in self._improved(first):

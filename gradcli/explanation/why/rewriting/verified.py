@@ -1,5 +1,5 @@
-"""Whether an expression may replace another: finite where that is not, and elsewhere with equal
-value and gradient.
+"""The test whether an expression may replace the original: it must be finite where the original is
+not, and have the same value and gradient elsewhere.
 """
 
 import re
@@ -23,7 +23,7 @@ RANGES = (
     *((0.1, 0.3), (-0.2, 0.0)),
 )
 NEAR = 1e-6  # the distance at which limits are evaluated
-AGREES = 1e-3
+AGREES = 1e-3  # relative tolerance of limits and slopes
 
 
 class Numbers:
@@ -55,7 +55,7 @@ class Numbers:
 
 
 class Verifier:
-    """Compares candidate expressions with that of a problem."""
+    """Compares candidate expressions with the expression of a problem."""
 
     def __init__(self, a: Analysis):
         p = a.problem
@@ -70,8 +70,9 @@ class Verifier:
             self.elsewhere = self._compared()
 
     def _compared(self) -> list[tuple[dict[str, Any], Any]]:
-        """Points with other values of the inputs, each with output and gradients. Further inputs
-        are changed if the output is not finite otherwise, for example because a mask is empty.
+        """Points with other values of the inputs in `wrt`, each with output and gradients. If the
+        output is not finite at any of them, for example because a mask is empty, the values of
+        other inputs are changed too.
         """
         floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
         masks = [n for n, v in self.values.items() if v.dtype.kind == "b"]
@@ -170,7 +171,9 @@ class Verifier:
         return compared > 1 or partial > 1
 
     def _slopes_match(self, values: dict[str, Any], grads: list[Any]) -> bool:
-        """Whether gradients are slopes of the output, where the original has no gradient."""
+        """Whether gradients are equal to difference quotients of the output; used at points at
+        which the original gradient is not finite.
+        """
         for name, grad in zip(self.names, grads):
             for index in np.ndindex(grad.shape):
                 slope = self._slope(values, name, index, 1e-5)
