@@ -192,8 +192,8 @@ class Indices:
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
-    are names of sizes, and `generic_sizes` the names of dimensions at which formulas hold for any
-    size. `introduced` are further names, for gradients and Jacobians only.
+    returns a node for each size that has a symbolic expression, and `generic_sizes` has the same
+    meaning as in `formula`. `introduced` are further names, for gradients and Jacobians only.
     """
 
     def __init__(

@@ -413,8 +413,8 @@ def holds_true_places(node: Node) -> bool:
 
 
 def _definitions(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield (expansion, node) for named nodes: derivative rules may use the expansion of a composite
-    operator, which is then written with the name of the node.
+    """Yield (expansion, node) for named nodes of composite operators: derivative rules may use the
+    expansion, which is then written with the name of the node.
     """
     for node in names:
         inner = node

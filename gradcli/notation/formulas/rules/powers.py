@@ -240,6 +240,7 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
+    """Whether every term of x, or of the operand of a sum or mean, has a factor y ** exponent."""
     (total,) = x.parents if x.op.name in ("sum", "mean") else (x,)
     powers = [[f for f in t.once("pow") if f.parents[1] is exponent] for t in terms_of(total) or ()]
     return bool(powers) and all(powers)
