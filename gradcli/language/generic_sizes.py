@@ -32,8 +32,9 @@ LARGEST = 400  # most nodes of a program whose formulas are derived
 
 
 def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
-    """The problem at generic sizes, including integer inputs if possible, without values that it
-    does not need. None if it has no other sizes. With `keeps_ones`, sizes of 1 are not changed.
+    """The problem at generic sizes, including those of integer inputs if possible, without values
+    that it does not need. None if the program accepts no other sizes. With `keeps_ones`, sizes of 1
+    are not changed.
     """
     if _is_large(problem):
         return None
@@ -54,8 +55,8 @@ def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
 def oblong_sizes(problem: Problem) -> Problem | None:
     """The problem with non-square shapes for inputs whose given shape is square.
 
-    Only inputs of matrices that are usually square are changed, as in (2 * x).diag(). None if they
-    must be square, or if there are none.
+    Only inputs from which a usually square matrix is computed are changed, such as x in
+    (2 * x).diag(). None if they must be square, or if there are none.
     """
     square_inputs = {
         i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)
@@ -145,8 +146,8 @@ def at_generic_sizes(
 ) -> Problem | None:
     """The problem with sizes from `generic` in place of those that are at least `least`.
 
-    None if it has no such sizes. `of_integers`: sizes of integer inputs are changed too. `sides`:
-    matrices that are usually square get different sides.
+    None if the program does not accept such sizes. With `of_integers`, sizes of integer inputs are
+    changed too. With `sides`, matrices that are usually square may get different sides.
     """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
@@ -190,8 +191,8 @@ def _most_different(
 ) -> dict[str, Shape] | None:
     """The result of `generalised` with the most different sizes, or None.
 
-    Several orders of the shapes are tried, each with some names `first`, because an input that
-    another one is sliced to must be smaller.
+    Several orders of the shapes are tried, each with some names `first`, because sizes increase in
+    this order, and if x is sliced to the size of y, then y must be smaller.
     """
     best, order = None, shapes
     tried: set[tuple[str, ...]] = set()

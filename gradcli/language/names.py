@@ -57,7 +57,7 @@ def libraries_of(program: Program) -> frozenset[str]:
     """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch.
 
     If there are none, those that it imports, unless it imports PyTorch. In a program with methods
-    of tensors, np.sqrt(2) counts as a number.
+    that only tensors have, a call with numbers only, such as np.sqrt(2), does not count.
     """
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
     if any(_is_method_of_tensors(e) for e in calls):
@@ -85,7 +85,7 @@ def _is_of_numbers(e: ast.Call) -> bool:
 
 
 def uses_constants(program: Program) -> bool:
-    """Whether a program has a number of NumPy or JAX, as np.pi."""
+    """Whether a program uses a constant of NumPy or JAX, such as np.pi."""
     paths = (dotted(e) or "" for e in program.syntax if isinstance(e, ast.Attribute))
     return any(is_library_constant(name) for p in paths if (name := library_name(p)))
 

@@ -1,5 +1,5 @@
-"""Where PyTorch has a function: gelu is in torch.nn.functional only, and is no method. And prefixes
-that no import explains: tf in `tf.exp(x)`.
+"""Errors for functions that PyTorch has in another namespace, such as torch.gelu(x) or x.gelu() for
+F.gelu(x), and for prefixes that no import explains, such as tf in `tf.exp(x)`.
 """
 
 import ast
@@ -30,7 +30,7 @@ WRITTEN = {"F": "F.{}(...)", TENSOR: "x.{}()", "torch": "torch.{}(...)"}  # in m
 
 
 def namespaces(name: str) -> list[str]:
-    """The namespaces of PyTorch that have a function; a dtype, as torch.float, is none."""
+    """The namespaces of PyTorch that have a function; dtypes such as torch.float are excluded."""
     spaces = [space for space, path in PATHS.items() if name in in_pytorch()[path]]
     return [space for space in spaces if space != "torch" or name not in DTYPES]
 

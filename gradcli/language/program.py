@@ -1,6 +1,5 @@
-"""Text to statements: Python's syntax, parsed with `ast` and never executed.
-
-Does not interpret the statements.
+"""Text to statements: Python's syntax, parsed with `ast` and never executed. The statements are not
+interpreted here.
 """
 
 import ast
@@ -286,8 +285,8 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
 
 
 def _statements(body: list[ast.stmt], source: Source) -> tuple[Statement, ...]:
-    """The statements. The last has a name of its own: that of `out = x @ a; out.sum()` is result,
-    and that of `y = x @ a; y` is y.
+    """The statements. If the last one is an expression, it gets a new name: `result` for
+    `out = x @ a; out.sum()`. A name as the last statement keeps its name: y for `y = x @ a; y`.
     """
     *steps, last = body
     before = [_assignment(s, source) for s in steps]

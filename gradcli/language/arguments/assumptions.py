@@ -59,8 +59,8 @@ def _words(words: Any) -> list[str]:
 
 def _resolved(items: Any) -> Assumed:
     result: dict[str, tuple[str, ...]] = {}
-    for name, given in items:
-        word = SYNONYMS.get(given.lower().replace("_", "-").replace(" ", "-"), given)
+    for name, written in items:
+        word = SYNONYMS.get(written.lower().replace("_", "-").replace(" ", "-"), written)
         if word not in ASSUMPTIONS:
             message = f"{word or 'nothing'} cannot be assumed of {name}"
             raise GradcliError("assume", message, hint=did_you_mean(word, ASSUMPTIONS) or _can())

@@ -1,5 +1,5 @@
-"""Integer and boolean inputs (indices, targets and masks): which inputs these are, and placeholder
-values for them.
+"""Inputs that are integer or boolean tensors (indices, targets, masks): how they are recognised,
+and placeholder values for them.
 """
 
 from collections.abc import Collection, Mapping
@@ -62,14 +62,14 @@ def placeholder_values(node: Node) -> Any:
 
 
 def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
-    """The nodes used as `indices`, or as index, target or mask of an operation, and the nodes that
-    these are computed from.
+    """The `indices`, the nodes used as index, target or mask of an operation, and the nodes from
+    which all these are computed.
 
-    Nodes behind an operation that takes floats, such as argsort, are not included if `out` also
-    uses them as values.
+    A node is not included if an index depends on it only through an operation of floats, such as
+    argsort, and `out` uses it as a value too.
     """
-    met = walk(roots, lambda n: (*n.inputs, n.expansion))
-    integers = [*indices, *(i for node in met for i in _of_operation(node))]
+    nodes = walk(roots, lambda n: (*n.inputs, n.expansion))
+    integers = [*indices, *(i for node in nodes for i in _of_operation(node))]
     valued = walk([out], lambda n: [i for i in n.inputs if i not in _of_operation(n)])
     direct = walk(integers, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
     return set(direct) | (set(walk(integers)) - set(valued))
@@ -93,7 +93,7 @@ def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
             continue
         try:
             _check(node, dict(zip(integers, evaluator(*integers), strict=True)), limits)
-        except GradcliError as error:  # the other checks depend on values
+        except GradcliError as error:  # other errors depend on values of floats
             if error.code == "index":
                 raise error.at(span_of_user(node, order)) from None
 

@@ -1,7 +1,7 @@
 """The text of a value → a NumPy array: a list, a pasted print, a file. Nothing is executed.
 
-Knows how PyTorch, NumPy and JAX print tensors, and formats of files. Does not know the language: a
-text that is an expression is left to the caller.
+This module knows how PyTorch, NumPy and JAX print tensors, and formats of files. It does not
+evaluate expressions, which are left to the caller.
 """
 
 import ast

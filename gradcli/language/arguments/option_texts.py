@@ -1,6 +1,7 @@
 """Parsing of the texts after --shape, --value and --wrt into names and their shapes or values.
 
-Knows the spellings of shapes. Does not know values (values.py), or which names exist.
+This module knows the spellings of shapes. It knows neither values (values.py) nor which names
+exist.
 """
 
 import re

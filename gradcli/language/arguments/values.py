@@ -23,7 +23,9 @@ def detached(value: Any) -> Any:
 
 
 def _as_array(value: Any) -> Any:
-    """A value as an array, by the array interface or DLPack; bfloat16 and its like as float64."""
+    """A value as an array, by the array interface or DLPack. Floating-point dtypes that NumPy
+    lacks, such as bfloat16, become float64.
+    """
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.array(np.from_dlpack(value))
     try:

@@ -67,7 +67,7 @@ SHIFTS: dict[type[ast.operator], str] = {  # operators that the language lacks
     ast.RShift: "write n // 2 ** k for n >> k",
 }
 PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
-# Operators of arrays with derivatives or zeros of their own.
+# Operators whose derivatives, or signs of zeros, are different for arrays of NumPy or JAX.
 ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide", "remainder": "remainder"}
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
@@ -198,7 +198,7 @@ class Builder(Scope):
         return GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
-        """The product of two sizes, with a graph."""
+        """The product of two sizes, as a number that carries the graph of the product."""
         return self._folded(self._fold(python.mul, left, right), "mul", left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
@@ -241,7 +241,9 @@ class Builder(Scope):
         return self._folded(compute(value), name, value)
 
     def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
-        """An operator applied to numbers, with a graph if one of them has a graph."""
+        """The `value` of an operator applied to numbers. If one of them carries a graph, because it
+        is computed from sizes, the value carries one too.
+        """
         has_graph = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
             return value
@@ -289,7 +291,7 @@ class Builder(Scope):
         return self._attribute_of(node, e)
 
     def _attribute_of(self, node: Node, e: ast.Attribute) -> Any:
-        """The value of an attribute of a tensor. Raises GradcliError if it has none such."""
+        """The value of an attribute of a tensor. Raises GradcliError for an unknown attribute."""
         if e.attr in ATTRIBUTES:
             return applied(self, function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):

@@ -52,7 +52,7 @@ KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also accepts an integer scalar tensor
 ARRAY_BUILTINS = {"abs": "abs", "pow": "power", "divmod": "divmod"}  # of Python, applied to arrays
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
-IDENTITY = {
+IDENTITY = {  # methods that return the tensor itself, perhaps with another dtype
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
     *("cpu", "cuda", "xpu", "pin_memory"),
 }
@@ -252,7 +252,7 @@ def _check_dtype(called: Operator) -> None:
 
 
 def _numeric_operands(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
-    """The tensors and numbers that a call computes with: no indices, masks or attributes."""
+    """The operands of a call that are tensors or numbers, without indices, masks and attributes."""
     positional = called.positional
     bindings = [*zip((*positional, *(None,) * len(args)), args), *_in_order(positional, named)]
     integers = getattr(called, "integer_inputs", ())
@@ -312,19 +312,21 @@ def _check_kinds(
         raise
 
 
-# An operator's name where a message or a hint speaks of the call.
+# The name of the called operator in a message, and in a hint with its signature.
 OF_MESSAGE = re.compile(r"(^|\bof )([\w.]+)\(")
 OF_USAGE = re.compile(r"(^it is called as )([\w.]+)\(")  # other hints name other calls
 
 
 def _name_as_typed(error: GradcliError, e: ast.expr) -> None:
-    """Make the error name the call as it was typed, where it names an operator within it."""
+    """Replace the name of an operator in an error by the name of the function that the user
+    called, which may be composed of operators.
+    """
     function = e.func if isinstance(e, ast.Call) else None
     typed = getattr(function, "attr", getattr(function, "id", None))
 
-    def renamed(found: re.Match[str]) -> str:
-        name = found[2].rpartition(".")[2]
-        return found[0] if name == typed or not lookup(found[2]) else f"{found[1]}{typed}("
+    def renamed(match: re.Match[str]) -> str:
+        name = match[2].rpartition(".")[2]
+        return match[0] if name == typed or not lookup(match[2]) else f"{match[1]}{typed}("
 
     if typed is not None:
         error.message = OF_MESSAGE.sub(renamed, error.message)

@@ -60,7 +60,9 @@ def _list(b: Scope, e: ast.Call, args: list, named: dict) -> List:
 
 
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
-    """A function of exactly `count` tensors and no other arguments, which returns `fact`."""
+    """A function of exactly `count` tensors and no other arguments, which returns the value of
+    `fact` for these.
+    """
 
     def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
         foreign = [in_words(a) for a in args if not isinstance(a, Node)]

@@ -1,7 +1,5 @@
 """The scope in which expressions are evaluated: names, values, and services of the evaluator that
-functions need.
-
-Does not know these functions.
+functions need. It does not know which functions exist.
 """
 
 import ast
@@ -26,11 +24,12 @@ from .operands import in_words, is_number
 class Scope(ABC):
     """The names and values of a program, and the conversion of its operations to nodes.
 
-    `inputs` are the nodes of its free names, `values` the arrays of those that have one, which
-    masks and indices need; `draws.random` is the generator of rand and randn; `seed_shape` is the
-    shape of `onehot` in a seed. With `sizes`, numbers computed from sizes have graphs, in
-    `of_sizes`. `supposed` are inputs with placeholder values, which must not appear in answers;
-    `drawn` has the random numbers of texts such as randn(3), by text.
+    `inputs` are the nodes of the free names, and `values` are the arrays of inputs with a value,
+    which masks and indices need. `draws.random` is the generator of rand and randn. `seed_shape` is
+    the shape of `onehot` in an upstream gradient. With `sizes`, numbers that are computed from
+    sizes carry the graph that computes them, and `of_sizes` maps them to their nodes. `supposed`
+    are inputs with placeholder values, which must not appear in answers. `drawn` maps calls such as
+    "randn(3)" to the numbers already drawn for them.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ COMBINED = {  # by name of the update: the function that combines x[i] with a va
 
 
 def update(b: Scope, e: ast.Call) -> Node | None:
-    """The value of such a call; None for another call."""
+    """The value of a call such as `x.at[index].set(v)`; None for any other call."""
     place = e.func.value if isinstance(e.func, ast.Attribute) else None
     if not isinstance(place, ast.Subscript) or getattr(place.value, "attr", "") != "at":
         return None
@@ -77,7 +77,9 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
 
 
 def _last(b: Scope, value: Node, picked: Node) -> Node:
-    """The value, without gradient for elements that a later one overwrites at the same index."""
+    """The value, with zeros for elements that a later one overwrites at the same index, so that no
+    gradient flows to them.
+    """
     indices = b.numbers(picked, "an index decides on what is written").reshape(-1)
     _, from_end = np.unique(indices[::-1], return_index=True)
     if from_end.size == indices.size:

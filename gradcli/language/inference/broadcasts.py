@@ -8,12 +8,12 @@ from .coefficients import COEFFICIENTS, GREEK
 
 
 def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
-    """Ranks, by name of the input, at which inputs are not broadcast implausibly.
+    """Ranks of inputs, by name, at which they are not broadcast implausibly.
 
-    Operands of a difference have the same rank, and so do factors of integer tensors, as of
-    one_hot, operands of a loss, and c and f in `f * c + i * h` for gates f and i. An upper-case X
-    is not a row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a scalar,
-    and so is y in `y - w.T @ x`.
+    These pairs have the same rank: the operands of a difference, the operands of a loss, an integer
+    tensor such as one_hot(y, n) and its factor, and c and f in `f * c + i * h` for gates f and i.
+    An input with an upper-case name is not broadcast as the row of a matrix. Scalars are lam in
+    `loss + lam * norm(w)` and in `A + lam * eye(n)`, and y in `y - w.T @ x`.
     """
     result: dict[str, int] = {}
     order = walk(roots, _sources)
@@ -44,9 +44,9 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
 def _rank_beside(
     node: Node, x: Node, other: Node, terms: list[Node], is_product: bool
 ) -> int | None:
-    """The rank of the input x, an operand of `node` beside `other`, that is not broadcast
-    implausibly; None if it may have any. `terms` are what is added to `node`; `is_product` says
-    whether `other` depends on a product of matrices.
+    """The rank at which the input x is not broadcast implausibly in `node`, whose other operand is
+    `other`; None if it may have any rank. `terms` are the nodes that are added to `node`;
+    `is_product` says whether `other` depends on a product of matrices.
     """
     if _multiplies(node, x, other, terms):
         return 0
@@ -116,10 +116,12 @@ def _is_gated(x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
 
 
 def _multiplies(node: Node, x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
-    """Whether a product or quotient is a multiple, given the other terms of its sum.
+    """Whether x is probably a scalar factor or divisor of `other` in `node`, a term of a sum with
+    `other_terms`.
 
-    It is one of a number, beside a number; of a matrix without inputs; of `X @ X.T` beside one of
-    these; of an upper-case matrix, beside a matrix.
+    It is if `other` is a scalar and so is another term, as in loss + lam * norm(w); if `other` is a
+    constant matrix such as eye(n); if `other` is a matrix product and another term is a constant
+    matrix; or if `other` is an input with an upper-case name and another term is a matrix.
     """
     if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
         return False
@@ -138,7 +140,7 @@ def _is_constant(node: Node) -> bool:
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:
-    """y of `-y` and `1 - y`: the operand of elementwise operations with constants."""
+    """y for `-y` and `1 - y`: the node without elementwise operations with constants."""
     while node.op.family == "elementwise" and sum(i in varying for i in node.parents) == 1:
         node = next(i for i in node.parents if i in varying)
     return node

@@ -36,8 +36,9 @@ Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 
 class Outcome(NamedTuple):
-    """The result of an attempt. It has the shapes of output and seed, the pairs of sizes that are
-    usually equal, and more plausible ranks of inputs, at which they are not broadcast.
+    """The result of an attempt: the shapes of output and seed (upstream gradient), pairs of sizes
+    that differ but are usually equal, and ranks of inputs that are more plausible, because the
+    inputs are not broadcast.
     """
 
     out: Shape
@@ -116,8 +117,8 @@ def _solved_or_misfit(
     numberings: Numberings,
     after_misfit: bool,
 ) -> Inferred | GradcliError:
-    """The shapes of inputs of these ranks, or the error if other ranks may fit. `after_misfit`:
-    more plausible ranks did not fit; these may be too large.
+    """The shapes of inputs of these ranks, or the error if other ranks may fit. `after_misfit` says
+    whether more plausible ranks did not fit; then a tensor that is too large is such an error too.
     """
     try:
         return _solve(ranks, known, attempt, numberings)
@@ -174,16 +175,16 @@ def generic_shapes(
     generic: Sequence[int],
     least: int,
 ) -> dict[str, Shape] | None:
-    """The shapes with sizes from `generic`, equal only where the program requires it; None if it
-    accepts no others.
+    """The shapes with sizes from `generic`, equal only where the program requires it; None if the
+    program accepts no other sizes.
 
-    If operators do not tell which sizes must be equal, equal sizes stay equal. Sizes below `least`,
-    such as 0 and 1, are not changed, because they matter for broadcasting.
+    If the errors of operators do not show which sizes must be equal, equal sizes stay equal. Sizes
+    below `least`, such as 0 and 1, are not changed, because they matter for broadcasting.
     """
     generalised = partial(_generalised, shapes, known, attempt, generic, least)
     sizes = [n for shape in shapes.values() for n in shape if n >= least]
     result = if_applicable(partial(generalised, apart=True))
-    if result is None and len(set(sizes)) < len(sizes):  # these are equal in any case
+    if result is None and len(set(sizes)) < len(sizes):  # one generic size for all equal sizes
         result = if_applicable(partial(generalised, apart=False))
     return result
 
@@ -424,5 +425,5 @@ def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
 
 
 def equal(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """Equal sizes, a last resort if different ones fail, as primes do if they are divided."""
+    """Equal sizes, a last resort for programs that do not accept different sizes, or primes."""
     return ((n,) * length for n in (2, 4, 1))

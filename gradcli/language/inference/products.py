@@ -45,7 +45,7 @@ def _of_rows(e: ast.AST) -> ast.expr | None:
 
 
 def _joins(e: ast.AST) -> bool:
-    """Whether it is a call such as `solve(A, b)`, `kron(A, B)` and `cdist(X, Y)`."""
+    """Whether e is a call that combines tensors: `solve(A, b)`, `kron(A, B)`, `cdist(X, Y)`."""
     op = called(e) if isinstance(e, ast.Call) else None
     several = isinstance(op, Operator) and len(op.inputs) > 1
     return several and op.family != "elementwise"  # type: ignore[union-attr]
@@ -221,7 +221,7 @@ def _operand_names(e: ast.expr) -> set[str]:
 
 
 def names_in(e: ast.AST) -> set[str]:
-    """The names of values in an expression. Within a search, this is where its budget ends."""
+    """The names of values in an expression. Checks the time limit of the inference, too."""
     tick()
     called = {id(c.func) for c in ast.walk(e) if isinstance(c, ast.Call)}
     return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and id(n) not in called}

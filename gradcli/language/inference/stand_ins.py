@@ -38,7 +38,7 @@ class Sizes:
         """Make two sizes equal, if one is a multiple of a stand-in; returns whether it
         succeeded.
         """
-        if self.find(a) == self.find(b):  # made equal before, in vain: again would be a circle
+        if self.find(a) == self.find(b):  # already equal: to unify them again would never end
             return False
         free = self.free()
         if 0 in (a, b):  # 0 is a multiple of everything

@@ -40,28 +40,29 @@ UFUNCS = (
     "minimum",
     "logaddexp",
     "subtract",
-)  # have methods
+)  # universal functions whose methods are known, such as np.add.outer
 MODULES |= {f"jax.numpy.{name}": (f"numpy.{name.upper()}",) for name in UFUNCS}
 MODULES |= {f"numpy.{name}": (f"numpy.{name.upper()}",) for name in (*UFUNCS, "divide", "power")}
-STATS = "scipy.stats."  # a module for each distribution, and the table of its functions
-METHODS = {  # of arrays, which differ from those of tensors
+STATS = "scipy.stats."  # prefix of a module for each distribution, with a table of its functions
+METHODS = {  # methods of arrays that differ from those of tensors
     *("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "copy", "cumprod", "cumsum"),
     *("diagonal", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel"),
     *("repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take"),
     *("trace", "transpose", "var", "astype"),
 }
-UNLIKE = {"std", "var", "repeat"}  # with other values for the same arguments
-OTHER_METHODS = {  # of arrays, which equal those of tensors or are refused
+UNLIKE = {"std", "var", "repeat"}  # methods whose results differ from PyTorch's for some arguments
+OTHER_METHODS = {  # other methods of arrays: they equal those of tensors, or are unsupported
     *("argpartition", "at", "choose", "conj", "conjugate", "dump", "dumps", "fill", "item"),
     *("partition", "put", "reshape", "resize", "tobytes", "tofile", "tolist"),
 }
+# Functions whose argument is a function.
 OF_FUNCTIONS = """
     grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
     checkpoint remat custom_vjp custom_jvp apply_along_axis apply_over_axes vectorize frompyfunc
     fromfunction cond scan while_loop fori_loop switch map associative_scan reduce
     reduce_window
 """
-WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX
+WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # JAX has no derivative of these
 CURES = {  # hints for names that no table has
     "partition": "sort() gives one of the orders that it may give: sort(x)[k]",
     "argpartition": "argsort() gives one of the orders that it may give: argsort(x)[k]",

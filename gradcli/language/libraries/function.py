@@ -16,17 +16,18 @@ ARRAYS = """
     A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
     on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
 """
-# Functions that keep the axes they work along, and accept several or none.
+# Functions without `keepdims` whose `axis` may be a tuple of several axes, or of none.
 ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
-NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}
+NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}  # axis=() is an error
+# Arguments that are accepted and ignored.
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
 IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "overwrite_b"}
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 
 class WithKnownNumbers(NamedTuple):
-    """A function, and its parameters whose values must be known because they determine a shape.
-    They are passed as Arrays or integers; floats are an error unless `floats`.
+    """A function, and its `parameters` whose values must be known, because they determine a shape.
+    These are passed as Arrays or integers; floats are an error unless `floats` is True.
     """
 
     parameters: tuple[str, ...]
@@ -59,7 +60,7 @@ def array(value: Any) -> Any:
 
 
 def promoted(*operands: Any) -> tuple[Any, ...]:
-    """The operands, promoted to one dtype as in NumPy, which PyTorch's matrix products need."""
+    """The operands, promoted to one dtype: NumPy does so in matrix products, PyTorch does not."""
     nodes = [as_node(x) for x in operands]
     dtypes = [x.dtype for x in nodes]
     if len(set(dtypes)) == 1:
@@ -124,7 +125,9 @@ class Function(Shorthand):
         return super().__call__(*positional, **named)
 
     def _along_none(self, named: dict[str, Any]) -> Any:
-        """The value for axis=(), all axes in PyTorch: a reduction along a new axis of size 1."""
+        """The value for axis=(), which reduces over no axis; in PyTorch an empty tuple means all.
+        It is computed as a reduction over a new axis of size 1.
+        """
         first = self.positional[0]
         a = named[first]
         keepdims = named.pop("keepdims", None)

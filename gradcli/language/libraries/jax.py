@@ -84,7 +84,9 @@ def _length(x, axis, keepdims):
 
 
 def _extreme(sizes, ord, over):
-    """The largest absolute value, or 0, which shares the gradient if all are 0; or the smallest."""
+    """The largest of `sizes`, or for a negative `ord` the smallest. The largest is compared with 0
+    by maximum(), as in JAX: if it is 0, half of the gradient flows to it.
+    """
     if ord < 0:
         return op.amin(sizes, **over)
     return op.maximum(op.amax(sizes, **over), 0.0)
@@ -107,7 +109,9 @@ def _symmetric_part(a):
 
 
 def _of_symmetric_part(name: str) -> Callable:
-    """NumPy's function, applied to the symmetric part of a matrix, as JAX reads all of it."""
+    """NumPy's function of the symmetric part of a matrix: JAX, unlike NumPy, reads both
+    triangles.
+    """
 
     def of_both(a, *args, symmetrize_input=True, **named):
         if not symmetrize_input:
@@ -128,7 +132,7 @@ def _if_hermitian(function: Callable) -> Callable:
 
 
 def _factor(a, lower=False):
-    """The triangular factor of a matrix, of which one triangle is read."""
+    """The Cholesky factor of a symmetric matrix, computed from one of its triangles."""
     factor = op["cholesky_by_element"](a if lower else op.matrix_transpose(a))
     return factor if lower else op.matrix_transpose(factor)
 

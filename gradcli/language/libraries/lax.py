@@ -171,8 +171,8 @@ def _dynamic_update_index_in_dim(operand, update, index, axis):
 
 
 def _select_n(which, *cases):
-    given = list(map(array, cases))
-    return op.where(which, given[1], given[0]) if which.dtype == "bool" else choose(which, given)
+    arrays = list(map(array, cases))
+    return op.where(which, arrays[1], arrays[0]) if which.dtype == "bool" else choose(which, arrays)
 
 
 # ---- products ------------------------------------------------------------------------------------

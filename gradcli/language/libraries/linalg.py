@@ -163,8 +163,8 @@ def _qr_in_full(a, mode="full"):
 
 
 def _check_vectors(name: str, *arrays) -> None:
-    """Refuse arrays that are no vectors: JAX and new versions of SciPy make a matrix of every row,
-    old ones flatten the array.
+    """Raise GradcliError for arrays that are not vectors: JAX and new versions of SciPy return a
+    matrix for each row, and old versions of SciPy flatten the array.
     """
     if any(a.ndim != 1 for a in arrays):
         raise refuse(

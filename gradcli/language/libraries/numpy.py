@@ -42,7 +42,7 @@ def array_list(sequence: Any) -> tuple[Node, ...]:
 
 
 def flat(a: Node, axis: Any) -> tuple[Node, Any]:
-    """The array and the axis; without an axis, the flattened array and its only axis."""
+    """(a, axis); if `axis` is None, the flattened array and its only axis."""
     return (op.flatten(a), 0) if axis is None else (a, axis)
 
 
@@ -54,7 +54,9 @@ def along(a: Node, axis: Any, keepdims: bool) -> dict[str, Any]:
 
 
 def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
-    """`function(rows, dim)`, which reduces one dimension, applied to one axis, several, or all."""
+    """The value of `function(rows, dim)`, which reduces one dimension, for one axis, several axes,
+    or all.
+    """
     if axis is None and not keepdims:
         return function(op.flatten(a), 0)
     if isinstance(axis, int):
@@ -89,7 +91,7 @@ def part(a: Node, start: int, stop: int, axis: int) -> Node:
 
 
 def known(value: Any) -> Any:
-    """The values of an argument, which must be known."""
+    """The values of an argument as numbers or lists; they must not depend on inputs."""
     return value.value.tolist() if isinstance(value, Array) else value
 
 
@@ -871,7 +873,7 @@ ARRAYS: dict[str, Any] = {
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
     "angle": angle_by("atan2"),
-    "imag": lambda val: op.zeros_like(val),  # of real numbers
+    "imag": lambda val: op.zeros_like(val),  # all numbers are real
     "around": _round,
     "round": _round,
     "clip": _clip,
@@ -879,7 +881,7 @@ ARRAYS: dict[str, Any] = {
     "floor_divide": _floor_divide,
     **dict.fromkeys(("mod", "remainder"), _remainder),
     "heaviside": _heaviside,
-    "ldexp": lambda x1, x2: op.ldexp(x1, floats(x2)),  # not of integers, which lose 2 ** -1
+    "ldexp": lambda x1, x2: op.ldexp(x1, floats(x2)),  # in floats, because 2 ** -1 is no integer
     "modf": _modf,
     "sign": sign,
     "frexp": lambda x: op.frexp(x),
@@ -1067,7 +1069,7 @@ ARRAYS: dict[str, Any] = {
         ("a",), lambda a: numbers(np.flatnonzero(known(a))), floats=True
     ),
     "indices": lambda dimensions: numbers(np.indices(bounded(*dimensions))),
-    # facts
+    # comparisons of arrays
     "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: op.allclose(
         a, b, rtol, atol, equal_nan
     ),

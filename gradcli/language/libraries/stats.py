@@ -70,7 +70,7 @@ def _bernoulli(k, p, loc=0):
 def _multivariate_normal(x, mean, cov):
     away = x - mean
     size = mean.shape[-1] if mean.ndim else 1
-    if cov.ndim == 0 and size > 1:  # that times the identity matrix
+    if cov.ndim == 0 and size > 1:  # a scalar stands for cov * eye(size)
         square = op.sum(op.square(away), dim=-1)
         return -0.5 * (square / cov + size * op.log(2 * math.pi * cov))
     if away.ndim == 0 or cov.ndim == 0:

@@ -1,4 +1,4 @@
-"""Resolution of names that a program gives to functions.
+"""Resolution of the names by which a program calls functions of libraries.
 
 Names are defined by imports, or by assigning functions and modules of `nn`. The resulting
 statements have full names of libraries.

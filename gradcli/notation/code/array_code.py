@@ -1,7 +1,7 @@
 """A graph as code of NumPy, under `import numpy as np`, or JAX.
 
-The spelling of an operator is in its record (the fields `numpy` and `jax`); spellings that depend
-on more than a template are functions in IN_OTHER_WORDS.
+An operator is written by a template, the field `numpy` or `jax` of its definition, such as
+"np.exp". Operators for which a template is not enough have a function in IN_OTHER_WORDS.
 """
 
 import ast
@@ -46,7 +46,7 @@ class ArrayWriter(CodeWriter):
         self.helpers: dict[str, str] = {}  # by name: source of helper functions that formulas call
 
     def template(self, node: Node) -> str | None:
-        """The spelling of an operation in the library, from its operator's record; or None."""
+        """The template of an operation in the library, from its operator's definition; or None."""
         text = node.op.numpy
         return text(**node.attrs) if callable(text) else text
 
@@ -108,8 +108,8 @@ class ArrayWriter(CodeWriter):
         return (dim[0] if len(dim) == 1 else dim) if dim else None
 
     def takes_no_mask(self, node: Node, place: int) -> bool:
-        """Whether an operand must be converted from a mask to floats. NumPy computes functions of
-        masks alone in half precision, or refuses them.
+        """Whether an operand must be converted from a mask to floats. NumPy computes a function
+        whose operands are all masks in half precision, or raises an error.
         """
         if super().takes_no_mask(node, place):
             return True
@@ -159,7 +159,9 @@ class ArrayWriter(CodeWriter):
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text is valid here: a name, or a comparison of names and numbers."""
+        """Whether a text is a name that the code defines, or a comparison of such names and
+        numbers.
+        """
         names = names_in(text)
         return bool(names) and names <= self.called
 
@@ -363,7 +365,9 @@ def squeeze(w: "ArrayWriter", node: Node) -> Tree:
 
 @in_other_words
 def unsqueeze(w: "ArrayWriter", node: Node) -> Tree:
-    """x[:, None] if that is short, otherwise reshape()."""
+    """x[None], x[:, None] or x[..., None] if the dimension is the first or last, otherwise
+    np.expand_dims().
+    """
     place = axis(node.attrs["dim"], node.ndim)
     if place in (0, node.ndim - 1) and node.ndim > 1:
         ahead = [":"] * place if place < 2 else ["..."]
@@ -446,7 +450,7 @@ def einsum(w: "ArrayWriter", node: Node) -> Tree:
 
 @in_other_words
 def diag_embed(w: "ArrayWriter", node: Node) -> Tree:
-    """x[..., None] * np.eye(n), with its last two dimensions moved to the right positions."""
+    """x[..., None] * np.eye(n), for the last two dimensions and no offset."""
     (x,) = node.parents
     where = {name: value for name, value in node.attrs.items() if name != "offset"}
     first, second = (axis(d, node.ndim) for d in where.values())
@@ -658,7 +662,9 @@ def _windows(
 def _indexed_windows(
     w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
 ) -> Tree:
-    """The windows by indexing, with an index array for each dimension: positions by kernel."""
+    """The windows by indexing, with an index array for each dimension: that of the position of the
+    kernel plus that of the place within it.
+    """
     n = len(kernel)
     whole = node.attrs.get("shape") or node.parents[0].shape
     items = []

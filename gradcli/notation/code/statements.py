@@ -31,7 +31,7 @@ class Names:
 
     def __init__(self, used: Collection[str]):
         self.used = set(used)
-        self.counts: dict[str, int] = {}  # by word: the number after its latest name
+        self.counts: dict[str, int] = {}  # for each wanted name: the last number appended to it
 
     def free(self, wanted: str) -> str:
         """An unused name: `wanted`, with a number appended if necessary."""
@@ -54,10 +54,10 @@ class Names:
 
 
 class Statements:
-    """The statements that compute `roots`, in order, and the formulas that give them then.
+    """The statements that `roots` need, in order; `formulas` are those of the roots after them.
 
-    `wanted` are names for nodes on the way; nodes that the writer has names for are at hand. Right
-    sides have at most `longest` characters.
+    `wanted` are names for intermediate nodes; nodes that have names in the writer need no
+    statement. Right sides have at most `longest` characters, if possible.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """A graph as a matrix formula: a tree whose text is valid input for gradcli.
 
 Sizes are written as sizes of named tensors where possible, so that a formula is valid for other
-sizes. Operators are written as their records define, or by the functions in `idioms`.
+sizes. An operator is written by the template in its definition, or by a function in IDIOMS.
 """
 
 import ast
@@ -46,15 +46,15 @@ from .spelling import read, spelled
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
 MODULES = ("torch.special.", "torch.nn.grad.")
-# What torch.linalg alone has, without inv and pinv, which formulas call as mathematics does.
+# Functions that only torch.linalg has; inv and pinv are missing, as formulas write inv(A).
 LINALG = {"eigvalsh", "householder_product", "matrix_norm", "matrix_rank", "svdvals"}
 NEAR = 20  # positions up to this distance from the end of a dimension are written from the end
 GenericSizes = Mapping[float, Node]  # numbers that the program computes from generic sizes
-ARITHMETIC = ("add", "sub", "mul", "div")  # they promote integers to floats
-ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are also written for numbers
+ARITHMETIC = ("add", "sub", "mul", "div")  # operators that promote integers to floats
+ANY_OPERAND = ("movement", "reduction", "leaf")  # families whose operands may be Python numbers
 TOO_LONG = 300  # names, numbers and symbols; longer formulas are shown as statements only
 TOO_LONG_IN_STATEMENTS = 200  # the same for formulas in statements; longer ones are not shown
-MOST = 5_000  # with repetitions; longer formulas are not compared in numbers
+MOST = 5_000  # the same, with repeated parts counted each time; longer ones are not evaluated
 
 
 def formula(
@@ -91,8 +91,8 @@ def in_library(op: Operator) -> str:
 
 
 def word(op: Operator) -> str:
-    """The name of an operator in a formula: `softmax`; if a module alone has it, with this module:
-    `special.ndtr`, `nn.grad.conv2d_input`.
+    """The name of an operator in a formula: `softmax`; with its module if torch itself does not
+    have the function: `special.ndtr`, `nn.grad.conv2d_input`.
     """
     within = op.torch or ""
     alone = within.startswith(MODULES) or op.name in LINALG
@@ -180,7 +180,7 @@ class Writer:
         return node.inputs if text is None else (text,)
 
     def torch_equivalent(self, node: Node) -> Node | None:
-        """An equal node of PyTorch's operators if PyTorch lacks that of `node`; otherwise None."""
+        """An equal node of PyTorch's operators if PyTorch lacks the node's operator; else None."""
         if node not in self.in_torch:
             self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
         return self.in_torch[node]
@@ -334,7 +334,7 @@ class Writer:
         return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        """The positional and keyword arguments of a call; keywords follow an omitted one."""
+        """The positional and keyword arguments of a call; all after an omitted one are keywords."""
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
@@ -448,7 +448,9 @@ def _last_required(op: Operator) -> int:
 
 
 class OperatorWriter(Writer):
-    """Writes formulas with gradcli's operators; PyTorch's equivalents have other gradients."""
+    """Writes gradcli's operators by their names, not as equal expressions of PyTorch's operators,
+    whose gradients may differ.
+    """
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
@@ -490,7 +492,7 @@ class CodeWriter(Writer):
         return None
 
     def as_tensor(self, number: Tree) -> Tree:
-        """The number itself; a function that needs tensors is called with one by `operand`."""
+        """The number itself: `operand` makes a tensor of it for functions that need tensors."""
         return number
 
     def numeral(self, value: float, point: bool = False) -> Tree:
@@ -520,7 +522,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def _trimmed_slice(item: Any, size: int) -> Any:
-    """A slice without redundant start and stop; positions near the end are counted from the end."""
+    """A slice without redundant start and stop; positions near the end are written from the end."""
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start

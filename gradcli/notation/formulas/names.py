@@ -32,16 +32,16 @@ from .rules.products import (
 from .rules.reductions import constant_along
 from .simplify import LARGE, stripped
 
-CONSTANT = ("input", "constant", "zeros", "ones")  # are not replaced by names
+CONSTANT = ("input", "constant", "zeros", "ones")  # operators that names never replace
 OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2), the other leg of a right triangle
 Change = Callable[[Node], Node]
 
 
 class Names:
-    """The names that a formula may use, each as an atom with a definition.
+    """The names that a formula may use. An atom, an input with a definition, replaces each of them.
 
-    A search starts with the definitions of the names in `opened` instead of their atoms, and can
-    find these names again. Subexpressions of the `program` are written as in it.
+    A search starts with the definitions of the names in `opened` instead of their atoms, and may
+    introduce these atoms again. Subexpressions of the `program` are written as they are there.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Names:
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
         self.exponentials: dict[Node, Node] = {}  # the atom that is exp of a node
-        self.nameless: set[Node] = set()  # nodes without any definition as a part
+        self.nameless: set[Node] = set()  # nodes that contain no definition
 
     def start(self, node: Node) -> Node:
         """The node with which a search starts."""
@@ -69,7 +69,7 @@ class Names:
         return {n: a for n, a in self.atoms.items() if n not in self.opened}
 
     def hide(self, node: Node) -> Node:
-        """The node with atoms in place of named nodes, except itself."""
+        """The node with atoms in place of the named nodes inside it."""
         atoms = {n: a for n, a in self.atoms.items() if n is not node}
         return stripped(node, atoms)
 
@@ -125,7 +125,7 @@ class Names:
             self.meaning.setdefault(normal(OPS["exp"](definition)), OPS["exp"](atom))  # a softmax
         column = definition.parents[0] if definition.op.name == "squeeze" else definition
         if column.ndim == definition.ndim + 1 and column.op.name not in CONSTANT:
-            over = axes(definition.attrs["dim"], column.ndim)  # of which one has size 1
+            over = axes(definition.attrs["dim"], column.ndim)  # exactly one of them has size 1
             (dim,) = (d for d in over if column.shape[d] == 1)
             self.meaning.setdefault(column, atom.unsqueeze(dim=dim))
         self._add_products(definition, atom, normal)
@@ -163,7 +163,7 @@ class Names:
 
     @cached_property
     def _divisors(self) -> set[Node]:
-        """What the program divides by."""
+        """The divisors in the program."""
         nodes = walk(self.program)
         return {stripped(n.parents[1], {}) for n in nodes if n.op.name == "div"}
 
@@ -231,14 +231,14 @@ def _regrouped(node: Node) -> Iterator[Node]:
 
 
 def _is_associative(*operands: Node) -> bool:
-    """Whether a @ b @ c may be grouped either way: no vector meets a batch of matrices."""
+    """Whether (a @ b) @ c = a @ (b @ c): not if one is a vector and another a batch of matrices."""
     a, b, c = operands
     return b.ndim > 1 and (max(a.ndim, b.ndim, c.ndim) == 2 or min(a.ndim, c.ndim) > 1)
 
 
 def _adds_exponentials(x: Node) -> bool:
-    """Whether x is exp(a) + exp(b), 1 + exp(a).sum() or w @ exp(a), which out = log(x) makes
-    exp(out).
+    """Whether x is a sum of exponentials, such as exp(a) + exp(b), 1 + exp(a).sum() or w @ exp(a):
+    if the program has out = log(x), a formula may write exp(out) for x.
     """
     if x.op.name in ("matmul", "sum"):
         operands = [product_of(i) or NOTHING for i in x.parents]
@@ -345,8 +345,8 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
 def _with_atom_in_operand(
     result: Product, call: Node, atom: Node, definition: Product
 ) -> Iterator[Product]:
-    """The same for a product of matrices with all tensors of the definition in one operand, and its
-    scalars outside: A @ x @ v / t ** 2 = s @ v / t for s = A @ x / t.
+    """As `_with_atom`, for a matrix product that has all tensors of the definition in one operand,
+    and the scalars of the definition outside: A @ x @ v / t ** 2 = s @ v / t for s = A @ x / t.
     """
     scalars, tensors = definition.split(lambda f: not f.shape)
     beside = with_factors(result.factors, {call: -ONE})
@@ -371,7 +371,9 @@ def _with_atom_in_operand(
 def _with_atom_in_sum(
     result: Product, total: Node, atom: Node, definition: Product
 ) -> Iterator[Product]:
-    """The same for a definition whose factors are partly in the sum `total`, partly outside."""
+    """As `_with_atom`, for a definition whose factors are partly in the sum `total`, partly
+    outside.
+    """
     x = total.parents[0]
     inner = product_of(x)
     if inner is None or not fits(atom.shape, x.shape):
@@ -421,8 +423,8 @@ def _fits(f: Node, total: Node) -> bool:
 
 
 def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficient]:
-    """The factors of a definition, without one input that it is divided by and that the product
-    does not hold: a * b is q * r for q = a * b / r.
+    """The factors of a definition, without an input that it is divided by and that does not occur
+    in the product: a * b is q * r for q = a * b / r.
     """
     factors = definition.factors
     missing = [f for f, e in factors.items() if e < 0 and f not in result.factors]
@@ -445,8 +447,8 @@ def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Co
 def _divides(
     factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
 ) -> bool:
-    """Whether f ** e divides the product of factors. For a number beside tensors, a lower power is
-    enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
+    """Whether f ** e divides the product of factors. For a scalar in a product with tensors, a
+    lower power is enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
     """
     exponent = factors.get(f, 0)
     is_inverse_root = magnitude(e) == Fraction(1, 2) and exponent * e < 0

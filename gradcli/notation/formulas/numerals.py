@@ -8,8 +8,8 @@ from ..tree import Infix, Name, Number, Prefix, Tree
 TOLERANCE = 1e-15  # relative
 LARGEST = 1_000  # of roots that are recognised, and their reciprocals
 LARGEST_DIVISOR = 12  # of a root
-DIGITS = 6  # of a number that is recognised beside a root of pi
-MULTIPLES = 64  # of pi, and parts of it, that are recognised
+DIGITS = 6  # most digits of a number that is recognised as a factor of a root of pi
+MULTIPLES = 64  # largest n for which n * pi, pi / n and n / pi are recognised
 HALF = Number(0.5)
 
 
@@ -107,8 +107,8 @@ def _is_multiple(ratio: float) -> bool:
 
 
 def root_below(value: float) -> float | None:
-    """The number that x is divided by instead of multiplying it: (2 * pi) ** 0.5 for (2 * pi) **
-    -0.5; None for other numbers.
+    """The divisor that replaces a factor: (2 * pi) ** 0.5 for (2 * pi) ** -0.5, in x / (2 * pi) **
+    0.5; None for other numbers.
     """
     written = by_pi(abs(value), Name("pi")) or numeral(abs(value))
     if not isinstance(written, Infix) or not isinstance(written.right, Number):

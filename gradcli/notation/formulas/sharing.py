@@ -61,7 +61,7 @@ def _best(
     """The repeated part whose naming saves most, or None, and the substitution for it."""
     wholes = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
-    multiples = dict[Tree, dict[Tree, Tree]]()  # by what is multiplied by a number
+    multiples = dict[Tree, dict[Tree, Tree]]()  # for x: 2 * x and its replacement 2 * name
     for part in (part for whole in wholes for part in _parts(whole)):
         result[part] += 1
         number, rest = _without_number(part)
@@ -86,7 +86,7 @@ def _is_number(part: Tree) -> bool:
 
 
 def _without_number(product: Tree) -> tuple[Tree | None, Tree]:
-    """2 and inv(A) @ b for 2 * inv(A) @ b; None and the product where no number is before it."""
+    """2 and inv(A) @ b for 2 * inv(A) @ b; None and the product if it starts with no number."""
     if not isinstance(product, Infix) or product.symbol != "@":
         return None, product
     left = product.left
@@ -106,7 +106,7 @@ def _saved(part: Tree, times: int) -> int:
 
 
 def _parts(whole: Tree) -> list[Tree]:
-    """All calls, operations, methods and transposes in a formula, and what is picked from calls:
+    """All calls, operations, methods and transposes in a formula, and indexed calls such as
     eye(n)[y].
     """
     out: list[Tree] = []
@@ -262,10 +262,11 @@ def _is_product(part: Tree) -> bool:
 
 
 def seedless_parts(grad: Node, seed: Node, names: Collection[Node], with_moved: bool) -> list[Node]:
-    """The largest unnamed parts of a gradient that are numeric and do not depend on the seed.
+    """The largest unnamed parts of a gradient that are numeric and do not depend on the upstream
+    gradient `seed`.
 
-    Matrix products, tensors times scalars, and nodes that only move elements, are searched for such
-    parts; with `with_moved`, moved elements count as parts too.
+    The operands of matrix products, of tensors times scalars, and of nodes that only move elements,
+    are returned instead of these; if `with_moved`, nodes that move elements are returned too.
     """
     dependent = {seed}
     for n in walk([grad]):
@@ -288,12 +289,12 @@ def seedless_parts(grad: Node, seed: Node, names: Collection[Node], with_moved: 
 
 
 def _is_scaled(node: Node) -> bool:
-    """Whether a node is a tensor times or divided by a scalar, which matrices have as a factor."""
+    """Whether a node is a tensor times a scalar, or divided by one."""
     return (
         node.op.name in ("mul", "div") and node.ndim > 0 and any(not i.ndim for i in node.parents)
     )
 
 
 def _holds_numbers(node: Node) -> bool:
-    """Whether a node depends on elements with values, other than those of ones and eye."""
+    """Whether a node depends on a leaf tensor other than constants such as ones and eye."""
     return any(n.ndim and not n.inputs and not n.op.index for n in walk([node]))

@@ -3,8 +3,8 @@
 The gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs
 first, the search derives equal nodes by the rules of CANDIDATES and LAYOUT, with the best
 candidates for the inputs, and keeps a few of the shortest for each node. Rounds are repeated until
-the formula gets no shorter. Named nodes are atoms; a subexpression that equals the definition of a
-name is replaced by it.
+the formula gets no shorter. Named nodes are treated as inputs (atoms), and a subexpression that
+equals the definition of a name is replaced by this name.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -32,15 +32,16 @@ ROUNDS = 4
 SHORT = 12  # formulas up to this length are not searched for repeated parts
 MOST_LONGER = 14  # a search whose first formula is longer than the best one by more is skipped
 BUDGET = 1200  # equal nodes tried in one search
-# Weights of what is not a name, number, operator or call.
+# Penalties, which are added to the number of names, numbers, operators and calls.
 ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
 FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
-SIGNED = 8.0  # 1 + sign(x), which is read more slowly than a mask
+SIGNED = 8.0  # for 1 + sign(x), which is harder to read than a mask
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(CANDIDATES, LAYOUT)
-LAST = merged(LAYOUT, FINAL), merged(IN_CODE, FINAL)  # the first that is no longer is taken
+# Tables applied to the result; of theirs, the first that makes the formula no longer is used.
+LAST = merged(LAYOUT, FINAL), merged(IN_CODE, FINAL)
 HOLDS = {"eq": False, "ne": True}
 
 
@@ -223,7 +224,7 @@ def _has_common_factor(n: Node) -> bool:
 
 
 def _compares_digits(n: Node) -> bool:
-    """Whether `n` compares a named value with one whose digits vary between computations."""
+    """Whether `n` compares a named value with one whose last digits depend on the computation."""
     if n.dtype != "bool" or len(n.parents) != 2:
         return False
     a, b = n.parents
@@ -340,8 +341,10 @@ class Search:
         """The node with composite operators in place of their expansions, if it contains both."""
         nodes = walk([node])
         built = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
-        meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in built}
-        result = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
+        expansions = {self.normal(stripped(n.op.expanded(n), {})): n for n in built}
+        result = {
+            m: n for m, n in expansions.items() if m.inputs and m in nodes and m not in walk([n])
+        }
         return self.normal(substitute(node, result)) if result else node
 
     def _round(self, root: Node, kept: int) -> Node:
@@ -408,7 +411,7 @@ class Search:
 
 
 class Counting:
-    """Writes dimensions as the `program` does, which may count all of them from the end."""
+    """Writes dimensions as the `program` does, which may count all of them from the end: dim=-1."""
 
     def __init__(self, program: Collection[Node]):
         dims = {d for n in program for d in _dims(n)}

@@ -15,7 +15,7 @@ from .rules.registry import Rules
 WRITTEN = {"shape", "size"}  # attributes that keep the user's spelling
 LARGE = 300  # larger graphs are not simplified
 PASSES = 12
-REWRITES = 20  # of one node in a pass
+REWRITES = 20  # most rewrites of one node in a pass
 
 
 def simplify(
@@ -38,12 +38,12 @@ def simplify(
 
 
 def without_spans(node: Node) -> Node:
-    """The node without spans, which make equal nodes differ."""
+    """The node without spans (positions in the user's text), which make equal nodes differ."""
     return stripped(node, {}, written=set())
 
 
 def without_ones(node: Node) -> Node:
-    """The node without products by 1, as of a seed of 1; values do not change."""
+    """The node without products by 1, such as an upstream gradient of 1; values do not change."""
     return rebuilt(node, lambda n, inputs: _other_factor(n.with_inputs(inputs)))
 
 

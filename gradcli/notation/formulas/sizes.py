@@ -1,4 +1,8 @@
-"""Sizes as formulas of sizes of named tensors: x.shape[0], and sums and products of such sizes."""
+"""Sizes as formulas of sizes of named tensors: x.shape[0], and sums and products of such sizes.
+
+A generic size is a distinctive number, one of GENERIC_SIZES, in place of a size that the user left
+open.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,10 +14,10 @@ from ..tree import Attribute, Name, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 TOLERANCE = 1e-12  # relative
-SMALLEST = 1e-100  # smaller numbers, and larger ones than 1 over it, are no sizes
+SMALLEST = 1e-100  # smaller numbers, and numbers larger than 1 / SMALLEST, are no powers of sizes
 PARTS = 16  # the largest number of equal parts of a size
 CACHE_SIZE = 4096  # nodes
-LEAST = 48  # smaller numbers are no sizes; half of GENERIC_SIZES[0], as of pooling, is larger
+LEAST = 48  # smaller numbers are not generic; half of GENERIC_SIZES[0], as in pooling, is larger
 
 
 def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
@@ -61,7 +65,7 @@ def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
 
 
 def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | None:
-    """A size, a sum of two, or a product, possibly plus a number less than `most`; or None."""
+    """A size, a sum of two sizes, or a product of sizes and a number less than `most`; or None."""
     result = _single(size, shapes)
     if result is not None:
         return result

@@ -42,8 +42,8 @@ from .expressions import (
 from .factors import canonical_signs, fraction, powers, split_number
 from .places import Place
 
-LARGE = 1_000  # larger values of functions are not evaluated
-MOST_TERMS = 64  # of a sum that is expanded
+LARGE = 1_000  # a function of numbers is replaced by its value if that is a smaller integer
+MOST_TERMS = 64  # most terms of a sum that is expanded
 
 
 class Simplifier:
@@ -63,7 +63,7 @@ class Simplifier:
     ):
         self.sizes, self.collect, self.work, self.budget = sizes, collect, 0, budget
         self.cancel = cancel
-        self.cached: dict[Expr, tuple[Expr, int]] = {}  # with the number of simplifications
+        self.cached: dict[Expr, tuple[Expr, int]] = {}  # the result, and how many steps it took
 
     def __call__(self, e: Expr) -> Expr:
         """The simplified expression. Raises TooLong if that exceeds the budget."""
@@ -398,8 +398,8 @@ def _priority(letter: str):
 
 
 def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
-    """Whether elements are indexed by the negated letter, and none by the letter itself. For
-    products of relations only: whether all bound the sum of the letter and others: [k ≤ n-j].
+    """Whether elements are indexed by the negated letter, as x[n-k], and none by the letter itself.
+    If all factors are relations: whether each bounds a sum of the letter and others, as [k ≤ n-j].
     """
     negated = False
     bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]
@@ -417,6 +417,6 @@ def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
 
 
 def _bounds_sum(e: Relation, letter: str) -> bool:
-    """Whether a relation is one between a sum of letters and a number."""
+    """Whether a relation is one between a number and a sum of letters that includes `letter`."""
     terms = dict(places.linear(places.plus(e.right, e.left, -1)).terms)
     return letter in terms and len({*terms.values()}) == 1

@@ -165,7 +165,7 @@ def written_out(
     widest: int = WIDEST,
 ) -> Written:
     """One element of a gradient as a sum of products; `values` returns arrays of nodes, or None.
-    Symbols and numbers of at most `widest` characters stand beside each other.
+    Both symbols and numbers are written if together they have at most `widest` characters.
     """
     array = values(grad)
     total = None if array is None else float(np.asarray(array)[place])
@@ -190,7 +190,7 @@ def written_out(
     if total is None:
         total = _total(result, terms)
     elif sum(map(len, result)) > 1 and not _is_sum(total, result, terms):
-        return Written(None, None, total)  # rounded to a bound, or overflowed, on the way
+        return Written(None, None, total)  # an intermediate result overflowed, or was clamped
     return _sides(nonzero, terms, Writing(names, "·"), total, count, widest)
 
 
@@ -447,7 +447,9 @@ def _numbers_first(factors: list[Tree]) -> list[Tree]:
 
 
 def _known_as_one(factors: tuple[Expr, ...], terms: Terms) -> tuple[Expr, ...]:
-    """The factors with one number for those that are known, if others are not: g[0]·0.26894."""
+    """The factors, with one number in place of those with known values if others are unknown:
+    g[0]·0.26894.
+    """
     known = {f: v for f in {*factors} if (v := terms.value(f)) is not None}
     number = prod(known[f] for f in factors if f in known)
     several = sum(f in known for f in factors) > 1 or any(map(is_condition, known))

@@ -338,7 +338,7 @@ class Evaluation:
         self.enclosing.append(e.size)
         try:
             terms = np.asarray(self(e.body, env))
-        finally:  # only the sum has no array; the evaluation goes on
+        finally:  # also if Unknown is raised, because the caller may evaluate other expressions
             self.enclosing.pop()
         if terms.ndim <= len(self.enclosing):  # the letter does not occur
             terms = np.broadcast_to(terms, (e.size, *terms.shape))

@@ -48,8 +48,8 @@ class Notation(NamedTuple):
 
     `plain` is the right side as typed input: `2*g[i,j]*a[i,j]`; `opaque` is the number of formulas
     in it with an index, such as inv(X)[j,i]. `expr` is the right side as an expression over nodes,
-    which `names` names; `places` are the indices of the left side. `meanings` are
-    sentences that define names of the sides.
+    whose names are in `names`; `places` are the indices of the left side. `meanings` are sentences
+    that define names of the sides.
     """
 
     left: Tree
@@ -63,9 +63,9 @@ class Notation(NamedTuple):
 
     @property
     def conditions(self) -> int:
-        """The number of different conditions, such as [x > 0], on the right side. One
-        with a number, as δ[i,2], counts twice, as it may hold for the given values only; so does
-        the j-th True of a mask.
+        """The number of different conditions, such as [x > 0], on the right side. A relation with a
+        number, such as δ[i,2], counts twice, because it may be true for these values only. The
+        index of the j-th True of a mask counts twice for the same reason.
         """
         inside = {*inner(self.expr)}
         found = [e for e in inside if is_condition(e)]
@@ -192,8 +192,8 @@ class Indices:
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
-    are names of sizes, and `generic_sizes` the names of dimensions at which formulas hold for any
-    size. `introduced` are further names, for gradients and Jacobians only.
+    returns a node for each size that has a symbolic expression, and `generic_sizes` has the same
+    meaning as in `formula`. `introduced` are further names, for gradients and Jacobians only.
     """
 
     def __init__(
@@ -268,8 +268,8 @@ class Indices:
             return None
 
     def _add_letters(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
-        """Add letters for nodes in an expression: their own if all
-        differ, else those of `_similar_letters`.
+        """Add letters for the nodes in an expression: those of an element if all its places are
+        different letters, else those of `_similar_letters`.
         """
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for part in elements:

@@ -1,4 +1,4 @@
-"""From graphs to index notation: the meanings of an operator's field `index`.
+"""From graphs to index notation, according to the field `index` of each operator. Its values:
 
 - a function `(lower, i, *inputs, **attrs)`: returns the element at place i, as an expression or a
   node, made with the methods of Lowering; None if there is no expression
@@ -110,8 +110,8 @@ class Lowering(LoweringPrimitives):
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
 
     def _as_condition(self, mask: Node, at: tuple[Place, ...]) -> Expr:
-        """A mask as a condition on elements, whatever holds of the values given: x < -1 in a
-        mask (x > 0) | (x < -1), also if no x is.
+        """A mask as a condition on elements that does not depend on the values of inputs: x < -1 in
+        the mask (x > 0) | (x < -1) is written even if no element is less than -1.
         """
         values, self.values = self.values, None
         try:
@@ -413,10 +413,13 @@ def holds_true_places(node: Node) -> bool:
 
 
 def _definitions(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield the expansions of named nodes, which occur in their rules, with the node."""
+    """Yield (expansion, node) for named nodes of composite operators: derivative rules may use the
+    expansion, which is then written with the name of the node.
+    """
     for node in names:
         inner = node
-        while inner.op.expand is not None and inner.op.workspace is None:  # others may be large
+        # operators with a `workspace` may have large expansions
+        while inner.op.expand is not None and inner.op.workspace is None:
             inner = inner.op.expanded(inner)
             if inner.parents and inner not in names:
                 yield inner, node

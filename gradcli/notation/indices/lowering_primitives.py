@@ -97,7 +97,7 @@ class LoweringPrimitives(ABC):
         )
 
     def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """`value`, without the case that it is `instead` where `odd` holds."""
+        """The element of `value`. That it is `instead` where `odd` holds is not written."""
         return self.of(value, at)
 
     def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:
@@ -203,7 +203,9 @@ class LoweringPrimitives(ABC):
         return Product((*inside, self(x, [places.plus(p, -a) for p, a in zip(at, before)])))
 
     def window(self, at: Sequence[Place], x: Node, stride, dilation) -> Expr:
-        """An element of x.unfold(...): x at a kernel place, at a position of the kernel."""
+        """An element of x.unfold(...): that of x under one place of the kernel, for one position of
+        the kernel.
+        """
         n = len(stride)
         head, positions, kernel = at[: -2 * n], at[-2 * n : -n], at[-n:]
         return self(x, [*head, *_input_places(positions, kernel, stride, dilation)])
@@ -228,7 +230,7 @@ class LoweringPrimitives(ABC):
         return value if high is None else Function(OPS["minimum"], (value, self.of(high, at)))
 
     def gathered(self, at: Sequence[Place], x: Node, index: Node, dim: int) -> Expr | None:
-        """An element of x.gather(dim, index); None if only one of them is 0-d."""
+        """An element of x.gather(dim, index); x itself if x is 0-d, None if the ranks differ."""
         if not x.ndim or x.ndim != index.ndim:
             return None if x.ndim else self(x, ())
         axis = shapes.axis(dim, x.ndim)
@@ -238,7 +240,7 @@ class LoweringPrimitives(ABC):
     def scattered(
         self, at: Sequence[Place], v: Node, index: Node, dim: int, shape: Sequence[int]
     ) -> Expr | None:
-        """An element of zeros.scatter_add(dim, index, v); None if only one of them is 0-d."""
+        """An element of zeros(shape).scatter_add(dim, index, v); None if the ranks differ."""
         if not v.ndim or {v.ndim, index.ndim} != {len(shape)}:
             return None if v.ndim or shape else self(v, ())
         axis = shapes.axis(dim, v.ndim)
@@ -257,6 +259,6 @@ class LoweringPrimitives(ABC):
 def _input_places(
     positions: Sequence[Place], kernel: Sequence[Place], stride: Sequence[int], dilation
 ) -> list[Place]:
-    """The places in the input of a kernel place at a position of the kernel."""
+    """The places in the input that one place of the kernel covers, for one position of it."""
     steps = zip(positions, kernel, stride, dilation)
     return [places.plus(places.plus(0, p, s), k, d) for p, k, s, d in steps]

@@ -1,1 +1,3 @@
-"""Jacobians from their deltas: names of structures, matrix formulas, numbers."""
+"""Jacobians from the Kronecker deltas of their index notation: names of structures, matrix
+formulas, values.
+"""

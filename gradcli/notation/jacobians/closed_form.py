@@ -1,8 +1,8 @@
 """The Jacobian of a node as a sum of products of arrays, which can be computed as einsums.
 
-The gradient is linear in its seed. Nodes that depend on the seed are lowered to index notation;
-other nodes are arrays. With deltas in place of the seed, every term is a product of arrays, summed
-over letters, and deltas determine its entries in the matrix.
+The gradient is linear in its seed, the upstream gradient. Nodes that depend on the seed are lowered
+to index notation; other nodes are arrays. With Kronecker deltas in place of the seed, every term is
+a product of arrays, summed over index letters, and deltas determine its entries in the matrix.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,10 +43,11 @@ Letters = frozenset[str]
 class Term(NamedTuple):
     """number * Σ over `sums` of the product of `groups`, added to the entries given by `fixed`.
 
-    `free` are letters of the matrix, in its order, and `shape` are their sizes. `fixed` maps the
-    other letters of the matrix to places in terms of free ones. If the fixed letters merely equal
-    free ones, `strides` are the strides in bytes, along each free letter, of a view of the matrix;
-    otherwise None. `groups` maps sorted letters to the product of all factors with exactly these
+    `free` are index letters of the matrix, in its order, and `shape` are their sizes. `fixed` maps
+    the other letters of the matrix to places, which are index expressions such as 2 * i + 1, in
+    terms of free letters. If each fixed letter equals a free one, `strides` are the strides in
+    bytes, along each free letter, of a view of the matrix; otherwise None. `groups` maps sorted
+    letters to the product of all factors with exactly these
     letters. `single` says that the values are those of one array, or their reciprocals. `alone` is
     the node whose array is the term, if any.
     """
@@ -85,8 +86,8 @@ class ClosedForm(NamedTuple):
 
 
 def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
-    """The Jacobian whose VJP is `grad`, linear in `seed`; None if operators between them have no
-    index notation, or there are too many terms.
+    """The Jacobian whose vector-Jacobian product with `seed` is `grad`; None if an operator between
+    them has no index notation, or there are too many terms.
     """
     lower = _Linear(seed)
     rows, columns = (tuple(lower.letter(n) for n in node.shape) for node in (seed, grad))
@@ -214,8 +215,8 @@ class _Terms:
         return self._build_term(sums, done, fixed)
 
     def _solved(self, e: Expr) -> tuple[str, Place] | None:
-        """A letter and the place that a delta gives it. Letters of sums are solved for first, and
-        letters of the matrix only in terms of other letters of the matrix.
+        """A letter, and the place that a delta says it is equal to. Letters of sums are solved for
+        first, and letters of the matrix only in terms of other letters of the matrix.
         """
         if isinstance(e, Relation) and e.symbol == "==":
             letters = letters_of(e)

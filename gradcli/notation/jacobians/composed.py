@@ -1,7 +1,8 @@
 """A Jacobian as a product or sum of Jacobians of parts of its gradient.
 
-A product is split at a node that all paths from the seed pass through. For example, the Hessian of
-((D @ x) ** 2).sum() is 2 * D.T @ D, where index notation would expand its sums.
+A product is split at a bottleneck: a node that all paths from the seed (the upstream gradient) to
+the gradient pass through. For example, the Hessian of ((D @ x) ** 2).sum() is 2 * D.T @ D, where
+index notation would expand its sums.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +16,7 @@ from ..tree import Attribute, Call, Infix, Subscript, Tree, length_in_statements
 from .layouts import Layout
 from .matrix_products import added, is_multiple, multiplied, scaled
 
-Write = Callable[[Layout, bool], Tree | None]  # (layout, columns are the input's) -> formula
+Write = Callable[[Layout, bool], Tree | None]  # (layout, columns are those of the input) -> formula
 
 Term = tuple[str, Node]  # sign and term
 

@@ -216,7 +216,9 @@ class JacobianEntry:
         return self.write.tensor(restricted, self.rows) is not None
 
     def _diagonal_form(self, factor: bool = False) -> Named:
-        """The name and formula of a diagonal matrix; as a `factor` of a product it is no mask."""
+        """The name and formula of a diagonal matrix. If it is a `factor` of a product, its diagonal
+        is not written as a boolean tensor, because PyTorch has no matrix product of these.
+        """
         identity = self.write.identity(self.rows, self.columns)
         if not self.rest:
             return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
@@ -280,8 +282,8 @@ class JacobianEntry:
         return shortest((formula, self._weighted())) if is_product else formula
 
     def _weight_of_side(self, f: Expr, side: Sequence[str], same: Mapping[str, str]) -> Expr | None:
-        """A factor in the letters of one side only, after substitution of letters that are the
-        `same`; else None.
+        """`f` in the letters of one side only, with letters replaced by equal ones as in `same`;
+        None if that is not possible.
         """
         if has_relation(f):
             return None
@@ -378,8 +380,8 @@ class JacobianEntry:
         return entry._matrix() if rows == 1 else entry.named(None, rows)[1]
 
     def _update(self) -> Named | None:
-        """Name and formula of a diagonal matrix plus a low-rank one, as diag(s) - outer(s, s), or a
-        multiple: 2 * (diag(s) - outer(s, s)).
+        """Name and formula of a diagonal matrix plus a low-rank one, such as diag(s) - outer(s, s),
+        or a multiple of it: 2 * (diag(s) - outer(s, s)).
         """
         terms = self._expanded_terms()
         if len(terms) != 2 or len(self.rows) != len(self.columns):
@@ -393,7 +395,7 @@ class JacobianEntry:
         return update and (update[0], self.write.scaled(common, update[1]))
 
     def _update_of(self, terms: Sequence[Expr]) -> Named | None:
-        """The same for two terms that share no coefficient."""
+        """As `_update`, for two terms that share no coefficient."""
         entries = [JacobianEntry(t, self.rows, self.columns, self.write) for t in terms]
         diagonals = [r for r in entries if r._diagonal()]
         low_rank = [r for r in entries if not any(map(has_relation, r.factors))]
@@ -436,8 +438,8 @@ class JacobianEntry:
         return outer, frozenset(renamed) == {*left}
 
     def _beside_diagonal(self, left: Sequence[Expr], right: Sequence[Expr]) -> Tree | None:
-        """outer(a, b), or b if all rows are equal, or a[:, None] if all columns are: the diagonal
-        matrix beside it broadcasts these.
+        """outer(a, b), or b if all rows are equal, or a[:, None] if all columns are equal: these
+        broadcast in the sum with a diagonal matrix.
         """
         a, b = self._vector(left), self._vector(right)
         if not left:

@@ -1,7 +1,8 @@
-"""A Jacobian with its rows and columns in other shapes, which leave the matrix unchanged.
+"""A Jacobian whose output or input is reshaped, which leaves the matrix unchanged.
 
 The structure of outer(x, y).flatten() is visible in the shape of outer(x, y). If a gradient
-reshapes its seed, or is the result of a reshape, the shape before the reshape is tried too.
+reshapes its seed (the upstream gradient), or is the result of a reshape, the shape on the other
+side of the reshape is tried too.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,8 +16,8 @@ from ..tree import Name
 
 
 class Side(NamedTuple):
-    """A tensor and the letters of its elements. If the tensor has its `own` shape, these are the
-    letters of its dimensions.
+    """A tensor and the index letters of its elements. `own` is False if the letters are those of
+    another shape of the tensor, not of its dimensions.
     """
 
     name: Name

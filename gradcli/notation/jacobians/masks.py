@@ -44,7 +44,7 @@ def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
 
 
 def work(e: Expr) -> int:
-    """The number of evaluations of parts of e, because of sums."""
+    """How often the innermost part of e is evaluated: sums that contain relations are loops."""
     inside = max(map(work, parts(e)), default=1)
     return inside * e.size if isinstance(e, Sum) and has_relation(e) else inside
 

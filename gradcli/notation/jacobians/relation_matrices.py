@@ -1,7 +1,8 @@
 """Matrices defined by relations of indices: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
 
-A matrix has one letter for its rows and one for its columns, or None for a single row or column. A
-delta selects rows or columns of an identity, a bound a triangle, two bounds a band.
+A matrix has one index letter for its rows and one for its columns, or None for a single row or
+column. A delta [i = 2j] selects rows or columns of an identity, a bound [i <= j] makes a triangle,
+and two bounds make a band.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -110,8 +111,8 @@ def _identity(write: Tensors, letter: str, column: Letter) -> Tree:
 def _selected(
     write: Tensors, eye: Tree, place: Place, by: Letter, among: str, dim: int
 ) -> Tree | None:
-    """Rows (`dim` 0) or columns (`dim` 1) of an identity at the `place` that the letter `by` gives,
-    in its order; `among` is the letter of the identity.
+    """Rows (`dim` 0) or columns (`dim` 1) of the identity `eye`: one for each value of the letter
+    `by`, at the index `place`, which depends on `by`. `among` is the letter of the identity.
     """
     before = ":, " * dim
     terms, offset = dict(linear(place).terms), linear(place).offset
@@ -140,8 +141,8 @@ def _from_index_or_roll(
     among: str,
     dim: int,
 ) -> Tree | None:
-    """The same for a place that is an element of an integer tensor, eye(n)[index], or a remainder,
-    as in eye(n).roll(1, 0).
+    """As `_selected`, for a place that is an element of an integer tensor, eye(n)[index], or a
+    remainder, as in eye(n).roll(1, 0).
     """
     if len(terms) != 1 or line != (0, 0):
         return None

@@ -319,7 +319,7 @@ def _jacobian_entry(
 ) -> JacobianEntry | None:
     """An entry of the Jacobian in index notation; None if it is too long. Sizes of columns are
     written as sizes of `x`, those of rows as sizes of `like`, unless these are None. With
-    `unit_vectors` a δ of a letter and a number is an element of one; None if there is no such δ.
+    `unit_vectors`, δ[i,0] is written as an element of a unit vector; None if there is no such δ.
     """
     out, grad, seed = layout
     closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # this name is never shown
@@ -419,7 +419,7 @@ def with_unit_vectors(e: Expr, write: Tensors, names: dict[Node, Tree]) -> Expr:
 
 
 def _letter_and_row(e: Expr) -> tuple[str, int] | None:
-    """The letter and the number of a delta of these; None for other expressions."""
+    """i and 0 for δ[i,0], a delta of a letter and a number; None for other expressions."""
     if not isinstance(e, Relation) or e.symbol != "==":
         return None
     letter, row = (e.left, e.right) if isinstance(e.left, str) else (e.right, e.left)

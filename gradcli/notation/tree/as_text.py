@@ -1,4 +1,4 @@
-"""Formulas as text, valid in the language and, with PyTorch's names, in Python.
+"""Formulas as text, which is valid input for gradcli and, with PyTorch's names, in Python.
 
 The writer returns tokens: pieces of text with a role (the seed, an input, a number), so that a
 renderer can colour them. A text that is too long is cut.
@@ -141,7 +141,8 @@ class Texts:
     """Caches the texts of formulas and of their parts; they are never cut."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Tree, str]] = {}  # by id, which stays valid with the tree
+        # by id; the tree is stored too, so that its id is not reused
+        self._known: dict[int, tuple[Tree, str]] = {}
 
     def __call__(self, tree: Tree) -> str:
         """The text of a formula."""

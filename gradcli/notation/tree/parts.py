@@ -33,7 +33,7 @@ class Name(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A number, as short as it can be read back; with `point`, 2.0 keeps its point."""
+    """A number, written with the fewest digits that identify it; with `point`, 2.0 is not 2."""
 
     value: float
     point: bool = False
@@ -233,11 +233,11 @@ _CHILDREN: dict[type, Callable[..., list[Tree]]] = {
 
 
 # ---- sizes ---------------------------------------------------------------------------------------
-# in names, numbers and symbols, where a repeated part may count as a name.
+# A size is the number of names, numbers and symbols; a repeated part may count as a name.
 
 
 MOST_REPEATED = 3  # a part of at most this size is repeated rather than named
-LISTED, MOST_LISTED = 8, 20  # numbers of a list that count as much as one name; names at most
+LISTED, MOST_LISTED = 8, 20  # 8 numbers of a list count as one name; a list as 20 names at most
 
 
 def _counts(part: Tree) -> int:
@@ -290,19 +290,19 @@ def length(
     opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened,
     identity: Callable[[Tree], Hashable] = id,
 ) -> float:
-    """The size of a formula in which a repeated part is counted once, plus names, if that is
-    smaller.
+    """The size of a formula in which a repeated part is counted once, and as a name where it is
+    repeated, if that is smaller.
 
-    `opened` returns the size of a part without its subformulas, and these. Parts with the same
-    `identity` are the same.
+    `opened` returns the size of a part without its subformulas, and the subformulas. Parts with the
+    same `identity` are the same.
     """
     times: dict[Hashable, int] = {}
     total, stack = 0.0, [tree]
     while stack:
         part = stack.pop()
-        met = times[identity(part)] = times.get(identity(part), 0) + 1
-        if met > 1:
-            total += _repeated_size(part, met)
+        occurrence = times[identity(part)] = times.get(identity(part), 0) + 1
+        if occurrence > 1:
+            total += _repeated_size(part, occurrence)
             continue
         own, inner = opened(part)
         total += own
@@ -316,7 +316,9 @@ def length_in_statements(tree: Tree) -> float:
 
 
 def _repeated_size(part: Tree, times: int) -> int:
-    """The size that a repeated part adds: its own, or that of a name and its definition."""
+    """The size that a repetition of a part adds: its own size if it is small; otherwise that of a
+    definition and a name at the second occurrence, and of a name at later ones.
+    """
     own, stack = 0, [part]
     while stack and own <= MOST_REPEATED:
         inner = stack.pop()

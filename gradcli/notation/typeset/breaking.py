@@ -47,7 +47,8 @@ RANKS = {  # operators that a line may begin with; lower ranks are preferred
 LAYOUT_SHARES = (1.0, 0.75, 0.5)  # shares of a line that a layout may take, tried in this order
 INDENT = 2.0  # of a continuation line
 CALLS = {ROOT: "sqrt", FLOOR: "floor", ABSOLUTE: "abs", NORM: "norm"}
-DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # costs: bracket, line, excess character
+# Costs: of a break for each bracket around it, of a line, of a character beyond the width.
+DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0
 
 
 def in_lines(result: Sequence[Piece], room: float) -> list[list[Piece]]:
@@ -72,7 +73,8 @@ def _cheapest(built: Sequence[Piece], room: float) -> list[int]:
     costs = _costs(built)
     places = [0, *(k for k, cost in enumerate(costs) if k and cost is not None), len(built)]
     widths = [0.0, *accumulate(width(built[a:b]) for a, b in pairwise(places))]
-    best: list[tuple[float, int]] = [(0.0, 0)]  # by break: the cost, where its line begins
+    # for each break: the least cost up to it, and the break at which the line before it begins
+    best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(places)):
         choices: list[tuple[float, int]] = []
         for start in range(end - 1, -1, -1):

@@ -97,7 +97,8 @@ class _Recent:
     """Caches the pieces of recent formulas, because each is measured before it is written."""
 
     def __init__(self) -> None:
-        self.by_id: dict[int, tuple[Tree, list[Piece] | None]] = {}  # valid with the tree
+        # the tree is stored too, so that its id is not reused
+        self.by_id: dict[int, tuple[Tree, list[Piece] | None]] = {}
         self.count = 0  # of pieces
 
     def pieces(self, tree: Tree) -> list[Piece] | None:
@@ -302,8 +303,8 @@ def _indicator(tree: Tree) -> Form:
     return Form(ATOM, [Sign("𝟙"), Sign("["), Part(_Condition(tree)), Sign("]")])  # type: ignore[arg-type]
 
 
-def _truth(made: _Condition) -> Form:
-    tree = made.tree
+def _truth(condition: _Condition) -> Form:
+    tree = condition.tree
     if isinstance(tree, Infix) and tree.symbol in ("|", "&"):
         own = PRECEDENCE[tree.symbol]
         sides = (Part(_Condition(side), own) for side in (tree.left, tree.right))  # type: ignore[arg-type]

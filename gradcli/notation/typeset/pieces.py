@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Identifier(NamedTuple):
-    """A letter, or a word that is one variable; `role` is as in a Token."""
+    """A letter, or a word that is one variable; `role` says what it names, such as an input."""
 
     text: str
     role: str = ""
@@ -121,7 +121,7 @@ def identifier(text: str, role: str = "") -> Iterator[Any]:
 
 
 def index_of(text: str) -> tuple[str, str]:
-    """A name and its index: W and 1 for W1, x and hat for x_hat; the index is mostly ""."""
+    """A name and its index: W and 1 for W1, x and hat for x_hat, loss and "" for loss."""
     result = None if text in LETTERS else INDEXED.fullmatch(text)
     if result is None:
         return text, ""

@@ -43,7 +43,7 @@ from . import (  # noqa: F401
 )
 from .registry import CANDIDATES, FINAL, LAYOUT, NORMAL, RULES, Rule, apply_rules
 
-# Code uses functions that scatter elements, where formulas multiply by rows of eye(n).
+# Formulas write scattered elements as products with rows of eye(n); code calls a function.
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = ["CANDIDATES", "FINAL", "IN_CODE", "LAYOUT", "NORMAL", "RULES", "Rule", "apply_rules"]

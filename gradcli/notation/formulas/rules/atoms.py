@@ -1,4 +1,4 @@
-"""Named nodes as atoms: inputs that hide the expressions of nodes from rules."""
+"""Atoms: inputs in place of named nodes, such as p = softmax(x), so that rules see a variable p."""
 
 from ....graphs import OPS, Node
 from ....graphs.signature import SUFFIX, signature

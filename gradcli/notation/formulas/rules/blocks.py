@@ -1,4 +1,7 @@
-"""Sums of values that are scattered into zeros: concatenated, stacked and interleaved."""
+"""Sums of values that are scattered into zeros, rewritten as `cat` and `stack`.
+
+v.put_at(shape, index) is zeros(shape) with v at the index.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,7 +14,7 @@ from .matrices import is_unit
 from .products import ONE, Product, build
 from .registry import candidate, rule
 
-MOST = 12  # terms of a sum in which blocks are looked for
+MOST = 12  # terms of a sum, above which no blocks are searched for
 
 
 class Block(NamedTuple):
@@ -41,7 +44,9 @@ def joined_blocks(node: Node) -> Iterator[Node]:
 
 
 def _joined(blocks: list[Block], shape: Shape) -> Node | None:
-    """The sum of blocks of one dimension and step that cover it once; None for other blocks."""
+    """The sum of blocks with the same dimension and step, as `cat` or `stack`, if together they
+    cover the dimension exactly once; else None.
+    """
     dim, step = blocks[0].dim, blocks[0].at.step
     values: dict[range, Node] = {}
     for b in blocks:
@@ -162,7 +167,7 @@ def _block(f: Node) -> Block | None:
 
 
 def _ranges(index: tuple, shape: Shape) -> list[range] | None:
-    """The places along each dimension; None if the index is not made of slices."""
+    """The positions that slices select along each dimension; None if an index is not a slice."""
     full = full_index(index, len(shape))
     if len(full) != len(shape) or any(not isinstance(i, slice) for i in full):
         return None

@@ -120,7 +120,7 @@ def sum_of_sum(node: Node) -> Node | None:
 
 @rule("sum")
 def sum_of_repeated(node: Node) -> Node | None:
-    """ones_like(x).sum(dim=0) = x.shape[0] * ones(...), and so for expanded tensors."""
+    """ones_like(x).sum(dim=0) = x.shape[0] * ones(...), and likewise for expanded tensors."""
     x = node.parents[0]
     if x.op.name not in ("ones", "expand", "full"):
         return None

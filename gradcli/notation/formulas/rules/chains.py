@@ -1,7 +1,7 @@
 """Products of matrices as chains of factors.
 
-A vector is a matrix of one column, so that `outer(u, v)`, `x @ A` and `a @ X @ b` are chains too: u
-vᵀ, (Aᵀ x), aᵀ X b. Nodes must have one or two dimensions.
+A vector is a matrix of one column, so that `outer(u, v)`, `x @ A` and `a @ X @ b` are chains too:
+u vᵀ, Aᵀ x and aᵀ X b. Nodes must have one or two dimensions.
 """
 
 from functools import lru_cache

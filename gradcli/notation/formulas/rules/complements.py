@@ -43,8 +43,8 @@ identities(CANDIDATES, """
 
 @candidate("add", "sub")
 def where_from_complements(node: Node) -> Iterator[Node]:
-    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), common factors outside; relu(x) counts as
-    x * (x > 0).
+    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), with common factors outside of `where`;
+    relu(x) is read as x * (x > 0).
     """
     terms = [_relu_as_mask(t) for t in terms_of(node) or []]
     for p, q in combinations(terms, 2):

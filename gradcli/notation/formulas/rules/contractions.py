@@ -67,7 +67,7 @@ identities(CANDIDATES, """
 
 @final("sum")
 def inner_product_of_several(node: Node) -> Node | None:
-    """(g * x * y).sum() = g @ (x * y), for the seed, or else the first factor with a name."""
+    """(g * x * y).sum() = g @ (x * y) for the upstream gradient g, or else the first input."""
     x = node.parents[0]
     result = (product_of(x) if x.ndim == 1 and not node.shape else None) or NOTHING
     vectors = [f for f in result.once() if f.shape == x.shape]
@@ -83,8 +83,8 @@ def inner_product_of_several(node: Node) -> Node | None:
 
 @candidate("trace")
 def trace_as_sum(node: Node) -> Iterator[Node]:
-    """trace(A @ B @ C.T) = (C * (A @ B)).sum(), for any factor that is transposed and no side of a
-    quadratic form, as in trace(X.T @ A @ X).
+    """trace(A @ B @ C.T) = (C * (A @ B)).sum(), for each transposed factor C that occurs only once:
+    quadratic forms, such as trace(X.T @ A @ X), remain.
     """
     chain = chain_of(node.parents[0])
     factors = () if chain is None else chain.factors
@@ -197,8 +197,8 @@ def _matrix_operand(result: Product, x: Node, factors: list[Node], along: int) -
 
 
 def without_dimension(f: Node, x: Node, along: int) -> Node | None:
-    """A factor of x without dimension `along`, if it lacks it or has it from unsqueeze or keepdim;
-    else None.
+    """A factor of x without dimension `along`, if that dimension is broadcast, or was added by
+    unsqueeze or keepdim; else None.
     """
     if f.ndim < x.ndim:
         return f if along == 0 else None
@@ -307,7 +307,9 @@ def _batched_product(letters: list[str], right: str, nodes: list[Node]) -> Node 
 
 
 def _product(letters: tuple[str, str], right: str, nodes: list[Node]) -> Node | None:
-    """The einsum of two operands without their batch letters; None if it is no simple product."""
+    """The einsum of two operands as `*`, `outer` or `@`; None if it is none of these. Subscripts
+    of batch dimensions are left out of `letters` and `right`.
+    """
     (a, b), (x, y) = letters, nodes
     for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
         if s == t == right:

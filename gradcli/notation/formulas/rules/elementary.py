@@ -9,7 +9,7 @@ from .identities import condition, identities
 from .products import ONE, Product, build, constant_value, product_of, with_factors
 from .registry import CANDIDATES, NORMAL, RULES, layout, normal
 
-LARGEST_EXPONENT = 700  # exp of it does not overflow
+LARGEST_EXPONENT = 700  # exp(700) does not overflow
 
 identities(RULES, """
     exp(log(x)) = x
@@ -28,7 +28,7 @@ identities(RULES, """
 
 @condition
 def is_float(x: Node) -> bool:
-    """Whether x holds floats: PyTorch takes no sqrt of a Python number such as a size."""
+    """Whether x is a floating-point tensor: torch.sqrt does not accept numbers, such as a size."""
     return x.dtype == "float"
 
 
@@ -143,7 +143,7 @@ def sign_of_opposite(node: Node) -> Node | None:
 
 
 def _is_reversed(f: Node) -> bool:
-    """Whether f is the one of a - b and b - a that is not in normal form."""
+    """Whether f is a difference b - a whose normal form is a - b."""
     return f.op.name == "sub" and signature(f.parents[0]) > signature(f.parents[1])
 
 
@@ -154,7 +154,7 @@ def _reversed(difference: Node) -> Node:
 
 @normal("log", "exp", "sqrt")
 def function_of_a_number(node: Node) -> Node | None:
-    """log(2) = 0.693..., as PyTorch's functions take no Python numbers."""
+    """log(2) = 0.693..., as PyTorch's functions do not accept Python numbers."""
     x = node.parents[0]
     value = constant_value(x) if x.op.name == "constant" else None
     if value is None or not (value < LARGEST_EXPONENT if node.op.name == "exp" else value > 0):

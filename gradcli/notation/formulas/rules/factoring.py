@@ -71,8 +71,8 @@ def add_up_to_zero(x: Node, y: Node) -> bool:
 
 
 def canonical_sums(nodes: Iterable[Node]) -> dict[Node, tuple[int, Node]]:
-    """Map each sum that equals an earlier one up to its sign to that sign and the earlier sum, as
-    y - x to -1 and x - y.
+    """Map each sum that equals an earlier one up to its sign to this sign and the earlier sum; for
+    example y - x to (-1, x - y).
     """
     seen: list[Node] = []
     out: dict[Node, tuple[int, Node]] = {}
@@ -264,7 +264,7 @@ def sign_into_difference(node: Node) -> Node | None:
 @candidate("mul", "div")
 def division_into_sum(node: Node) -> Iterator[Node]:
     """(x - y) / (2 * x) = (1 - y / x) / 2, x * (1 / x + y) = 1 + x * y and 1 / (x * (1 / x + y)) =
-    1 / (1 + x * y): what cancels in a term is multiplied into the sum.
+    1 / (1 + x * y): a factor that cancels in a term of the sum is multiplied into the sum.
     """
     result = product_of(node) or NOTHING
     for f, e in result.factors.items() if len(result.factors) > 1 else ():
@@ -274,8 +274,8 @@ def division_into_sum(node: Node) -> Iterator[Node]:
 
 @candidate("mul", "div")
 def division_into_operand(node: Node) -> Iterator[Node]:
-    """A @ (x / (1 - y / s)) / s = A @ (x / (s - y)): a number that cancels in a sum within a linear
-    function.
+    """A @ (x / (1 - y / s)) / s = A @ (x / (s - y)): a scalar factor is moved into the operand of a
+    linear function if it cancels in a sum there.
     """
     result = product_of(node) or NOTHING
     numbers = {f: e for f, e in result.factors.items() if f.shape == ()}
@@ -290,8 +290,8 @@ def division_into_operand(node: Node) -> Iterator[Node]:
 
 
 def multiplied_into_sums(p: Product, f: Node, e: Coefficient) -> Iterator[Product]:
-    """Yield f ** e * p with f multiplied into a sum in which it cancels: into one of p, or one that
-    p is divided by.
+    """Yield f ** e * p, with f ** e multiplied into a sum in which it cancels. The sum is a factor
+    or a divisor of p.
     """
     for total, k in p.factors.items():
         terms = terms_of_sum(total) if k == 1 or (k == -1 and e < 0) else []
@@ -313,7 +313,9 @@ def sign_out_of_sum(node: Node) -> Node | None:
 
 
 def negative(node: Node) -> Node | None:
-    """-node in the same length, as b - a for a - b, also within odd functions; else None."""
+    """-node as an expression of the same length, such as b - a for a - b and sin(b - a) for
+    sin(a - b); None if there is none.
+    """
     name, parts = node.op.name, node.parents
     if name == "sub":
         return parts[1] - parts[0]

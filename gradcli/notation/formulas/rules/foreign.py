@@ -23,7 +23,7 @@ def _as_tuple(value: object) -> tuple:
 
 
 def _without_windows(parts: Node, n: int) -> Node | None:
-    """The element that all n-dimensional windows repeat; None if theirs differ."""
+    """`parts` without its last n dimensions, if it is constant along them; else None."""
     same = product_of(parts)
     if same is not None and not any(f.shape for f in same.factors):
         return build(same, parts.shape[:-n])

@@ -178,7 +178,9 @@ def opposite_comparison(node: Node) -> Node | None:
 
 
 def is_negligible_bound(bound: Node | float, length: Node) -> bool:
-    """Whether a bound is a tiny positive number, and what it bounds, `length`, is nonnegative."""
+    """Whether a lower bound is a tiny positive number, and `length`, which it bounds, is never
+    negative.
+    """
     least, greatest = _fixed_bounds(bound) if isinstance(bound, Node) else (bound, bound)
     return least > 0 and greatest <= TINY and is_not_negative(length)
 
@@ -249,8 +251,8 @@ def finite_guards(node: Node) -> Node | None:
 
 @normal("where")
 def saturated_sigmoid(node: Node) -> Node | None:
-    """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits, and so
-    where(x >= 20, 0, a * sigmoid(x) * sigmoid(-x)) = a * sigmoid(x) * sigmoid(-x).
+    """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x) and
+    where(x >= 20, 0, a * sigmoid(x) * sigmoid(-x)) = a * sigmoid(x) * sigmoid(-x), to nine digits.
     """
     condition, a, b = node.parents
     if condition.op.name not in ("gt", "ge") or b.shape != node.shape:

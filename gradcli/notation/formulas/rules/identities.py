@@ -3,8 +3,8 @@
 The left side is a pattern, tried at the nodes of its outermost operator. Products and sums match in
 any order and nesting, and their other factors and terms are kept: `sin(x) / cos(x) = tan(x)` turns
 `2 * sin(x) * g / cos(x)` into `2 * g * tan(x)`, and `log(x) + log(y) = log(x * y)` turns
-`y - 2 * log(a) - 2 * log(b)` into `y - 2 * log(a * b)`. A product inside a call must match as a
-whole; a name at its end matches all remaining factors.
+`y - 2 * log(a) - 2 * log(b)` into `y - 2 * log(a * b)`. A product that is the argument of a call
+must match completely; a name at its end matches all factors that remain.
 
 A, B, C, X match matrices, u, v, w vectors and s scalars; other names match tensors of any shape, or
 the values of attributes. Omitted attributes must have their defaults. Conditions follow `where`.
@@ -38,7 +38,7 @@ from .products import (
 )
 from .registry import Table
 
-Env = dict[str, Any]  # nodes and attributes, by the names of the text
+Env = dict[str, Any]  # what each name of the pattern has matched: a node, or an attribute's value
 Matcher = Callable[[Node, Env], Iterator[Env]]
 Powers = dict[Node, Coefficient]
 
@@ -69,8 +69,8 @@ class Scope(dict[str, Any]):
 
 
 class Identity:
-    """One text as a rule: called with a node, it yields all equal nodes. It applies to nodes of the
-    operators `heads`.
+    """A rule from one text. Called with a node of one of the operators `heads`, it yields the nodes
+    that are equal to it by the identity.
     """
 
     def __init__(self, text: str):
@@ -86,7 +86,7 @@ class Identity:
         return self.equal(node) if self.may_match(self.kind(node)) else None
 
     def may_match(self, kind: Any) -> bool:
-        """Whether the operators of nodes of a kind do not exclude a match."""
+        """Whether nodes of this kind have the operators of the pattern, so that they may match."""
         if self.is_call:
             return all(
                 o in ("", name) and rank in (None, ndim)
@@ -95,7 +95,7 @@ class Identity:
         return self.sums <= kind.sums and self.operators <= kind.operators
 
     def equal(self, node: Node) -> Iterator[Node]:
-        """Equal nodes of one whose kind may match."""
+        """Yield the nodes that are equal to a node, whose kind must satisfy `may_match`."""
         values = filter(None, map(self._value, self._pattern(node, {}))) if self.is_call else None
         for out in values or self._within(node):
             yield out if out.shape == node.shape else out.expand(shape=node.shape)
@@ -133,12 +133,12 @@ class Identity:
 
     @cached_property
     def operators(self) -> frozenset[str]:
-        """The operators that the factors of a match, and the terms of sums among them, include."""
+        """The operators that a match must have among its factors, or in sums among its factors."""
         return frozenset().union(*(p.operators for _, parts in self.terms for p in parts))
 
     @cached_property
     def sums(self) -> int:
-        """How many factors of a match of a product are sums."""
+        """How many factors of the left side are sums; 0 if the left side is a sum itself."""
         return 0 if self.is_sum else sum(p.is_sum for _, parts in self.terms for p in parts)
 
     @cached_property
@@ -176,7 +176,7 @@ class Part(NamedTuple):
     exponent: Coefficient
     name: str
     operator: str
-    operators: frozenset[str]  # which a match includes
+    operators: frozenset[str]  # those that a match contains
     is_sum: bool
 
 
@@ -444,7 +444,7 @@ def _operator(tree: ast.expr) -> str:
 
 
 def _rank(tree: ast.expr) -> int | None:
-    """The rank that the letter of a name stands for."""
+    """The rank of the tensors that a name matches, such as 2 for A; None for any rank."""
     return RANKS.get(tree.id) if isinstance(tree, ast.Name) else None
 
 

@@ -11,8 +11,8 @@ TOLERANCE = 1e-9
 
 @candidate("add")
 def interpolation_weights(node: Node) -> Node | None:
-    """r - r.long() scattered to ceil(r), plus 1 minus that scattered to r.long(), is
-    relu(1 - abs(arange(n) - r)).
+    """With f = r - r.long(), the sum of f scattered to index ceil(r) and of 1 - f scattered to
+    index r.long() is relu(1 - abs(arange(n) - r)).
     """
     first, second = node.parents
     for upper, lower in ((first, second), (second, first)):

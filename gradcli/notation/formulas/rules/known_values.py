@@ -31,7 +31,7 @@ def has_property(node: Node, words: set[str], depth: int = MAX_DEPTH) -> bool:
 
 @condition
 def known_nonnegative(x: Node) -> bool:
-    """Whether no element is known to be negative."""
+    """Whether all elements are known to be nonnegative."""
     return has_property(x, NONNEGATIVE)
 
 

@@ -66,9 +66,9 @@ def _kron_operands(kron: Node) -> tuple[Node, Node] | None:
 
 @candidate("sum")
 def sum_of_matrix_as_kron(node: Node) -> Node | None:
-    """The sum of outer(u, v), reshaped as a Kronecker product of A and B, times B, over the
-    dimensions of B, is u.reshape(...) @ B @ v.reshape(...).T; for any other matrix it is an einsum,
-    or a matrix-vector product if A is a column or B a row.
+    """For K = M.reshape(m, p, n, q), (K * B[None, :, None]).sum((1, 3)) is U @ B @ V.T if M is
+    outer(u, v), with U = u.reshape(m, p) and V = v.reshape(n, q). For any other M it is an einsum,
+    or a matrix-vector product if the result has one column. The sum over (0, 2) is similar.
     """
     x, (over, result) = node.parents[0], _summed(node)
     if result.coefficient != 1:

@@ -65,7 +65,7 @@ def _flattened(data: Array) -> Array:
 
 @normal("put_at")
 def one_hot_from_put_at(node: Node) -> Node | None:
-    """v put at [arange(x.shape[0]), y] = v.unsqueeze(1) * eye(x.shape[1])[y]."""
+    """v.put_at(x.shape, (arange(x.shape[0]), y)) = v.unsqueeze(1) * eye(x.shape[1])[y]."""
     v, index = node.parents[0], node.attrs["index"]
     if node.ndim != 2 or not _one_per_row(index, node) or v.shape != node.shape[:1]:
         return None
@@ -129,7 +129,9 @@ def _is_integer_one_hot(x: Node) -> bool:
 
 @normal("sum", "mean")
 def sum_of_one_hot(node: Node) -> Node | None:
-    """eye(n)[y].sum(dim=1) = 1 for known indices y, also under a name; the mean is 1 / n."""
+    """eye(n)[y].sum(dim=1) = 1 for known indices y, and the mean is 1 / n. The one-hot tensor may
+    have a name in the formula.
+    """
     operand = node.parents[0]
     whole = defined(operand)
     x = whole.parents[0] if whole.op.name == "long" else whole
@@ -200,8 +202,8 @@ def gathered_cancelled(node: Node) -> Node | None:
 
 @candidate("mul", "div")
 def gathered_in_difference(node: Node) -> Iterator[Node]:
-    """x * (p - eye(n)[y]) = p * (x - eye(n)[y]) for p = x.gather(1, y.unsqueeze(1)), as
-    x * eye(n)[y] is p * eye(n)[y].
+    """x * (p - eye(n)[y]) = p * (x - eye(n)[y]) for p = x.gather(1, y.unsqueeze(1)), because
+    x * eye(n)[y] = p * eye(n)[y].
     """
     result = (product_of(node) if node.ndim == 2 else None) or NOTHING
     for total in result.once("sub"):

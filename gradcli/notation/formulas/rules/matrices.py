@@ -21,7 +21,7 @@ def is_transposed(x: Node) -> bool:
 @rule("transpose")
 def transpose_of_product(node: Node) -> Node | None:
     """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); x.reshape(1, 6).T =
-    x.reshape(6, 1); and so for expand, and a dimension transposed with itself.
+    x.reshape(6, 1). Expanded tensors, and a dimension transposed with itself, are simplified too.
     """
     x = node.parents[0]
     if not x.ndim or len({axis(d, x.ndim) for d in node.attrs.values()}) == 1:
@@ -104,7 +104,7 @@ ROWS, COLUMNS = -2, -1
 @normal("matmul")
 def matmul_of_expanded(node: Node) -> Node | None:
     """A @ c.expand(3, 4, 5) = A.sum(dim=2, keepdim=True) * c if c has one row, and
-    (A @ c).expand(3, 2, 5) if it has one column; so with the operands exchanged, and for ones.
+    (A @ c).expand(3, 2, 5) if it has one column; likewise for c.expand(...) @ A, and for ones.
     """
     a, b = node.parents
     if node.ndim < 3 or a.ndim < 2 or b.ndim < 2 or node.numel == 0:

@@ -31,7 +31,7 @@ MOST_FACTORS = 50  # of a product that is written without parentheses
 
 @condition
 def is_ones(x: Node) -> bool:
-    """Whether it is ones(n) or ones(m, n)."""
+    """Whether x is ones(n) or ones(m, n)."""
     return x.op.name == "ones"
 
 
@@ -81,7 +81,7 @@ identities(CANDIDATES, """
 
 @candidate("outer")
 def outer_with_itself(node: Node) -> Node | None:
-    """outer(A @ u, B @ A @ u) = outer(A @ u, A @ u) @ B.T, in which A @ u gets a name."""
+    """outer(A @ u, B @ A @ u) = outer(A @ u, A @ u) @ B.T, so that A @ u is computed once."""
     u, v = node.parents
     if u.op.name == "matmul":
         rest = _before(v, u)
@@ -93,7 +93,7 @@ def outer_with_itself(node: Node) -> Node | None:
 
 @candidate("matmul")
 def half_with_its_transpose(node: Node) -> Node | None:
-    """A @ B @ B.T @ A.T = (A @ B) @ (A @ B).T, in which A @ B gets a name."""
+    """A @ B @ B.T @ A.T = (A @ B) @ (A @ B).T, so that A @ B is computed once."""
     chain = chain_of(node)
     factors = () if chain is None else chain.factors
     count = len(factors) // 2
@@ -104,7 +104,7 @@ def half_with_its_transpose(node: Node) -> Node | None:
 
 
 def _before(longer: Node, vector: Node) -> Chain | None:
-    """The factors by which a vector is multiplied to give a longer chain; None if it does not."""
+    """The factors A for which `longer` is A @ `vector`; None if there are none."""
     whole, part = chain_of(longer), chain_of(vector)
     if whole is None or part is None or part.scale != NOTHING:
         return None
@@ -132,7 +132,7 @@ def _has_inverses(chain: Chain) -> bool:
 
 @normal("transpose")
 def transpose_into_elementwise(node: Node) -> Node | None:
-    """A.T = A for a symmetric A; (a + b).T = a.T + b.T, and so for all elementwise operators;
+    """A.T = A for a symmetric A; (a + b).T = a.T + b.T, likewise for other elementwise operators;
     (A.T - v.unsqueeze(1)).T = A - v; v.unsqueeze(1).T = v.unsqueeze(0).
     """
     x = node.parents[0]
@@ -180,7 +180,9 @@ def row_as_column(node: Node) -> Node | None:
 
 @normal("matmul")
 def named_inner_product(node: Node) -> Node | None:
-    """x @ g = g @ x for named vectors, seeds and tangents first, so that like terms are seen."""
+    """x @ g = g @ x for inputs. Upstream gradients and tangents come first, then the names are in
+    alphabetical order, so that equal products are the same node.
+    """
     if node.shape or any(i.op.name != "input" or i.ndim != 1 for i in node.parents):
         return None
     order = sorted(node.parents, key=lambda i: (not i.attrs["is_direction"], i.attrs["name"]))
@@ -207,7 +209,7 @@ def inner_product_reversed(node: Node) -> Iterator[Node]:
 
 @candidate("matmul")
 def inner_product_regrouped(node: Node) -> Iterator[Node]:
-    """x @ (A.T @ y) = (A @ x) @ y, which shares A @ x with what else holds it."""
+    """x @ (A.T @ y) = (A @ x) @ y, so that A @ x can be shared with other parts of the formula."""
     for x, chain in _vectors_and_chains(node):
         if len(chain.factors) == 2:
             matrix, y = chain.factors
@@ -421,8 +423,8 @@ def index_select_from_scatter(node: Node) -> Node | None:
     if a.op.name != "scatter_to" or a.ndim != 2 or b.ndim > 2 or axis(a.attrs["dim"], 2) != 1:
         return None
     v, index = a.parents
-    flops_per_element = v.shape == index.shape == (a.shape[0], 1)
-    if not flops_per_element or constant_value(v) != 1:
+    one_per_row = v.shape == index.shape == (a.shape[0], 1)
+    if not one_per_row or constant_value(v) != 1:
         return None
     return b.index_select(dim=0, index=index.squeeze(dim=1))
 

@@ -35,7 +35,9 @@ def flip_of_elementwise(node: Node) -> Node | None:
 
 
 def _is_flipped(x: Node, other: Node) -> bool:
-    """Whether x is flipped along the dimensions of another flip, or elementwise of such."""
+    """Whether x is a flip along the dimensions of `other`, or an elementwise function of such
+    flips.
+    """
 
     def operands(n: Node) -> list[Node]:
         return [i for i in n.parents if i.shape] if n.op.family == "elementwise" else []

@@ -47,9 +47,9 @@ def mask_within(node: Node) -> Node | None:
 
 @normal("mul", "div")
 def sign_beside_an_extreme(node: Node) -> Node | None:
-    """sign(x - y) * (minimum(x, y) - x) = minimum(x, y) - x, where the difference is not 0, and
-    sign(x - y) * (maximum(x, y) - x) = x - maximum(x, y); and so beside 1 + sign(x - y), x > y and
-    x == y.
+    """sign(x - y) * (minimum(x, y) - x) = minimum(x, y) - x, because x > y wherever the difference
+    is not 0; likewise sign(x - y) * (maximum(x, y) - x) = x - maximum(x, y). The factors
+    1 + sign(x - y), x > y and x == y are replaced by their values in the same way.
     """
     result = product_of(node) or NOTHING
     for total in result.once(*SUMS):
@@ -62,7 +62,9 @@ def sign_beside_an_extreme(node: Node) -> Node | None:
 
 
 def _positive_beside_extreme(total: Node) -> Node | None:
-    """What is positive wherever `total`, an extreme of two operands less one of them, is not 0."""
+    """x - y for a multiple of minimum(x, y) - x, and y - x for one of maximum(x, y) - x: positive
+    wherever `total` is not 0. None for any other sum.
+    """
     terms = terms_of_sum(total)
     for extreme in [f for t in terms for f in t.once("minimum", "maximum")]:
         x, y = extreme.parents
@@ -160,7 +162,7 @@ def _same(a: Node, b: Node) -> bool:
 @normal("mul", "div")
 def equal_only_within(node: Node) -> Node | None:
     """a * (1 - sign(a * (x - clamp(x, 0, 1))) + ((x >= 0) & (x <= 1))) =
-    2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is where the sign is 0.
+    2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is true if the sign is 0.
     """
     result = product_of(node) or NOTHING
     for f in result.once():

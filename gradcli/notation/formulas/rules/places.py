@@ -81,7 +81,7 @@ def _expand_after_reshape(node: Node) -> Node | None:
 
 
 def _without_kept_dimensions(node: Node) -> Node | None:
-    """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1), and so for x.argmin(dim=1)."""
+    """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1), likewise for x.argmin(dim=1)."""
     reduced = node.parents[0]
     reduces = reduced.op.family == "reduction" or reduced.op.finds_indices
     if not reduces or not reduced.attrs.get("keepdim"):
@@ -205,7 +205,7 @@ def gather_sorted(node: Node) -> Node | None:
 
 @layout("scatter_to")
 def comparison_from_scatter(node: Node) -> Node | None:
-    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])), one index a row."""
+    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])) for one index per row."""
     v, index = node.parents
     last = node.ndim - 1
     one_per_row = index.ndim == node.ndim and index.shape == (*node.shape[:-1], 1)
@@ -217,8 +217,8 @@ def comparison_from_scatter(node: Node) -> Node | None:
 
 @rule("elementwise")
 def comparison_of_known_values(node: Node) -> Node | None:
-    """A comparison of known values that is True everywhere, or False everywhere. Of inputs' values
-    it only uses that indices are not negative, as in t != -100.
+    """A comparison of known values that is True everywhere, or False everywhere. Of the values of
+    an input, only the fact that indices are not negative is used, as in t != -100.
     """
     if node.dtype != "bool" or node.numel == 0 or not all(map(_is_known_value, node.inputs)):
         return None

@@ -48,14 +48,14 @@ identities(CANDIDATES, """
 
 @condition
 def has_a_number(x: Node) -> bool:
-    """Whether x is a sum such as 1 + y, which is 0 at isolated points only."""
+    """Whether x is a sum with a number, such as 1 + y, which is 0 at isolated points only."""
     return any(not t.factors for t in terms_of_sum(x))
 
 
 @candidate("mul", "div")
 def common_exponent(node: Node) -> Iterator[Node]:
-    """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2;
-    sqrt(x) / sqrt(y) = sqrt(x / y).
+    """x ** 2 / y ** 2 = (x / y) ** 2; x ** 2 * y ** 2 = (x * y) ** 2; x ** a * y ** -a =
+    (x / y) ** a; sqrt(x) / sqrt(y) = sqrt(x / y).
     """
     result = product_of(node) or NOTHING
     for (f, e), (k, n) in permutations(result.factors.items(), 2):
@@ -224,8 +224,8 @@ def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]])
 
 @candidate("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
-    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative, or a sum of
-    multiples of powers of p, which have a root only where they are not.
+    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative, and for an x
+    such as (y ** p).sum(), whose p-th root is defined only where it is not negative.
     """
     x, e = node.parents
     terms = terms_of_sum(e)
@@ -240,6 +240,7 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
+    """Whether every term of x, or of the operand of a sum or mean, has a factor y ** exponent."""
     (total,) = x.parents if x.op.name in ("sum", "mean") else (x,)
     powers = [[f for f in t.once("pow") if f.parents[1] is exponent] for t in terms_of(total) or ()]
     return bool(powers) and all(powers)

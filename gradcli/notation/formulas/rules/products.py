@@ -1,5 +1,5 @@
 """Products as maps from factors to exponents: numbers collected, equal factors merged into powers,
-g first.
+the upstream gradient first.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -22,7 +22,7 @@ FILLED = {"ones": ONE, "zeros": Fraction(0)}
 TOLERANCE = 1e-15  # relative
 MOST_PARTS = 12  # largest denominator of a ratio of two floats
 MOST = 16  # factors; longer products are unchanged
-MOST_STEPS = 4_000  # parts of a product that are visited; nested squares have 2 ** n
+MOST_STEPS = 4_000  # visits of nodes in a product; n nested squares need 2 ** n
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
     *REARRANGING, "sum", "mean", "getitem", "flip", "roll", "tril", "triu", "diag", "put_at",
@@ -57,17 +57,17 @@ class Product(NamedTuple):
         return Product(-self.coefficient, self.factors)
 
     def once(self, *operators: str) -> list[Node]:
-        """The factors with exponent 1, of these operators if there are any."""
+        """The factors with exponent 1; only those of the given operators, if there are any."""
         once = [f for f, e in self.factors.items() if e == 1]
         return [f for f in once if f.op.name in operators] if operators else once
 
     def split(self, condition: Callable[[Node], bool]) -> "tuple[Product, Product]":
-        """The number times the factors for which a condition holds, and the other factors."""
+        """The coefficient times the factors that satisfy a condition, and the other factors."""
         first = {f: e for f, e in self.factors.items() if condition(f)}
         return self._replace(factors=first), self.without(*first)._replace(coefficient=ONE)
 
 
-NOTHING = Product(ONE, {})  # replaces a product with too many factors
+NOTHING = Product(ONE, {})  # the empty product; also used for products with too many factors
 
 
 def as_number(value: float) -> Coefficient:
@@ -144,8 +144,8 @@ def product_of(node: Node) -> Product | None:
 
 def _cancelled(coefficient: Coefficient, factors: dict[Node, Coefficient]) -> Coefficient:
     """The coefficient divided by the constant divisors of which it is a simple multiple, which are
-    removed from the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi). So are roots of
-    one root: (2 / pi) ** 0.5 for 2 / pi ** 0.5 * x / 2 ** 0.5.
+    removed from the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi). Quotients of
+    roots that are roots are divided too: (2 / pi) ** 0.5 for 2 / pi ** 0.5 * x / 2 ** 0.5.
     """
     for f, e in [*factors.items()]:
         value = constant_value(f) if e == -1 else None
@@ -157,7 +157,7 @@ def _cancelled(coefficient: Coefficient, factors: dict[Node, Coefficient]) -> Co
 
 
 def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
-    """coefficient / value, as a simple fraction; 0 if it is none."""
+    """coefficient / value, if it is a simple fraction; else 0."""
     ratio = coefficient / value
     if not isfinite(ratio):  # 1e308 / 1e-5
         return 0
@@ -167,7 +167,9 @@ def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
 
 
 def _root(coefficient: Coefficient, value: Coefficient) -> Coefficient:
-    """coefficient / value, if both are floats and that is a root, as (2 / pi) ** 0.5; else 0."""
+    """coefficient / value, if both are floats and it is an expression in pi, such as
+    (2 / pi) ** 0.5; else 0.
+    """
     if not isinstance(coefficient, float) or not isinstance(value, float):
         return 0
     ratio = coefficient / value
@@ -336,7 +338,9 @@ def _built(
 
 
 def _rank(factor: Node) -> int:
-    """The sort rank of a factor: sizes, directions, unparenthesized factors, sums, masks."""
+    """The sort rank of a factor: sizes, upstream gradients and tangents, other factors, sums,
+    masks.
+    """
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
     if factor.op.name in SUMS:
@@ -364,7 +368,9 @@ def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
 
 
 def carries_direction(node: Node) -> bool:
-    """Whether a factor is a seed or a tangent, also rearranged, summed or converted."""
+    """Whether a factor is an upstream gradient or a tangent, possibly reshaped, permuted, summed or
+    converted.
+    """
     while node.op.name in (*REARRANGING, "sum", "double") and node.inputs[0] is not None:
         node = node.inputs[0]
     return node.op.name == "input" and node.attrs["is_direction"]

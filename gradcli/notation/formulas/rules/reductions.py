@@ -165,8 +165,8 @@ def move_factor_into_product(node: Node) -> Iterator[Node]:
 
 @normal("sum", "mean")
 def sum_of_centred(node: Node) -> Node | None:
-    """(x - x.mean(0)).sum(0) = 0; so for linear functions of it, as (x - x.mean(0)) / s and
-    (x - x.mean(0)) @ A.
+    """(x - x.mean(0)).sum(0) = 0; likewise for linear functions of x - x.mean(0), such as
+    (x - x.mean(0)) / s and (x - x.mean(0)) @ A.
     """
     x = node.parents[0]
     if not _is_centred(x, axes(node.attrs["dim"], x.ndim)):
@@ -197,7 +197,7 @@ def _is_centred(named: Node, over: tuple[int, ...], depth: int = MAX_DEPTH) -> b
 
 
 def _is_mean(whole: Node, middle: Node, over: tuple[int, ...]) -> bool:
-    """Whether `middle` is the mean of `whole` over the dimensions `over`, and broadcasts."""
+    """Whether `middle` is the mean of `whole` over the dimensions `over`, and broadcasts to it."""
     middle = middle.parents[0] if middle.op.name == "expand" else middle
     unsqueezed = middle.op.name == "unsqueeze" and (axis(middle.attrs["dim"], middle.ndim),) == over
     middle = middle.parents[0] if unsqueezed else middle
@@ -225,7 +225,9 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
 
 @candidate("add", "sub")
 def merged_sums(node: Node) -> Iterator[Node]:
-    """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), common factors outside."""
+    """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0); common factors of the two
+    terms remain outside of the sum.
+    """
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
         for f, k in product(p.once("sum", "mean"), q.once("sum", "mean")):
@@ -235,7 +237,9 @@ def merged_sums(node: Node) -> Iterator[Node]:
 
 @candidate("add", "sub")
 def multiple_of_count_into_sum(node: Node) -> Iterator[Node]:
-    """x.sum(dim=0) + x.shape[0] * a = (x + a).sum(dim=0), common factors outside."""
+    """x.sum(dim=0) + x.shape[0] * a = (x + a).sum(dim=0); common factors of the two terms remain
+    outside of the sum.
+    """
     terms = terms_of(node) or []
     for p, q in permutations(terms[:MOST_SUMS], 2):
         for f, count in product(p.once("sum"), q.once("size")):
@@ -246,8 +250,9 @@ def multiple_of_count_into_sum(node: Node) -> Iterator[Node]:
 def _in_one_sum(
     terms: Sequence[Product], p: Product, q: Product, f: Node, k: Node, y: Node | None
 ) -> Iterator[Node]:
-    """Yield the sum of terms with p, a multiple of the reduction f, and q, a multiple of k, as one
-    reduction; k reduces y, or is the count of what f reduces.
+    """Yield the sum of `terms`, with the two terms p and q as one reduction. p is a multiple of the
+    reduction f, and q a multiple of k: a reduction of y, or, if y is None, the number of elements
+    that f reduces.
     """
     rest, other_rest = p.times({f: -1}), q.times({k: -1})
     shared = common_factors(rest, other_rest)

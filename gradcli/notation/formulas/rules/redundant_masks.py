@@ -74,7 +74,7 @@ def redundant_where(node: Node) -> Node | None:
 @normal("where")
 def redundant_where_of_softmax(node: Node) -> Node | None:
     """where(c, 0, x * softmax(where(c, -inf, y), 1)) = x * softmax(where(c, -inf, y), 1), for an x
-    that stays finite; so with the sides exchanged.
+    that stays finite; likewise for where(c, x * softmax(...), 0).
     """
     condition, *sides = node.parents
     for masked, (zero, b) in ((1, sides), (2, sides[::-1])):
@@ -158,7 +158,7 @@ def _factors(node: Node) -> Iterable[Node]:
 
 
 def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
-    """Whether a denominator is z, or has it as a factor as sqrt(2 * z) has, also under a name."""
+    """Whether a denominator is z, or contains the factor z, such as sqrt(2 * z) or a named node."""
     stack = [f for f, e in factors.items() if e < 0]
     while stack:
         f = stack.pop()
@@ -172,7 +172,7 @@ def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
 
 def _is_zero_with_factor(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
     """Whether one of the factors is 0 wherever z is: z itself, x or abs(x) for a norm of x,
-    x - x.mean() for a standard deviation of x, or a mask as abs(z) > 1.
+    x - x.mean() for a standard deviation of x, or a mask such as abs(z) > 1.
     """
     x = _argument_of_norm(z)
     return any(
@@ -193,8 +193,9 @@ def _excludes_zero(factor: Node, z: Node) -> bool:
 
 
 def _argument_of_norm(length: Node) -> Node | None:
-    """x for a norm of x, x - x.mean() for a standard deviation of x, which are 0 where these are;
-    None for other nodes, reduced dimensions that do not broadcast, and norms of negative order.
+    """x for a norm of x, and x - x.mean() for a standard deviation of x: each is 0 wherever the
+    node is 0. None for other nodes, reductions that do not broadcast to x, and norms of negative
+    order.
     """
     if length.op.name not in ("vector_norm", "std") or length.attrs.get("ord", 0) < 0:
         return None

@@ -6,14 +6,14 @@ from typing import Any
 from ....errors import GradcliError
 from ....graphs import Node
 
-MOST_KINDS = 4096  # of nodes, for which the rules of a table are known
+MOST_KINDS = 4096  # kinds of nodes for which a table caches the rules that may match
 Rule = Callable[[Node], Node | None]
 Table = dict[str, list[Callable]]
 
 RULES: dict[str, list[Rule]] = {}  # by operator or family; applied until none applies
 LAYOUT: dict[str, list[Rule]] = {}  # applied once, at the end, for readability
 NORMAL: dict[str, list[Rule]] = {}  # applied like RULES, but only in the search
-FINAL: dict[str, list[Rule]] = {}  # like LAYOUT, but not tried in the search before
+FINAL: dict[str, list[Rule]] = {}  # like LAYOUT, but only for the formula that the search chose
 CANDIDATES: dict[str, list[Callable]] = {}  # return equal nodes, among which the search chooses
 
 
@@ -43,8 +43,8 @@ def candidate(*operators: str) -> Callable[[Callable], Callable]:
 
 
 class Rules(dict[str, list[Callable]]):
-    """A complete table, which looks rules up by the kind of a node too: of those with a `kind`, a
-    function of nodes, `equal` is tried where `may_match` holds for the kind of the node.
+    """A complete table that skips rules which cannot match. A rule with a function `kind`, such as
+    the operators in a product, is applied only to nodes for which `may_match(kind(node))` is true.
     """
 
     def __init__(self, table: Mapping[str, list[Callable]]):
@@ -61,15 +61,15 @@ class Rules(dict[str, list[Callable]]):
         """The rules that may apply to a node."""
         kinds = self._kinds.get(node.op.name)
         if kinds is None:
-            given = [rule.kind for rule in _rules_of(node, self) if hasattr(rule, "kind")]
-            kinds = self._kinds[node.op.name] = [*dict.fromkeys(given)]
-        found = [kind(node) for kind in kinds]
-        key = node.op.name, *found
+            functions = [rule.kind for rule in _rules_of(node, self) if hasattr(rule, "kind")]
+            kinds = self._kinds[node.op.name] = [*dict.fromkeys(functions)]
+        results = [kind(node) for kind in kinds]
+        key = node.op.name, *results
         rules = self._chosen.get(key)
         if rules is None:
             if len(self._chosen) >= MOST_KINDS:
                 self._chosen.clear()
-            of_kind = dict(zip(kinds, found, strict=True))
+            of_kind = dict(zip(kinds, results, strict=True))
             rules = self._chosen[key] = [
                 getattr(rule, "equal", rule)
                 for rule in _rules_of(node, self)

@@ -1,4 +1,6 @@
-"""Values added into zeros (`put_at`), in products, sums and reductions."""
+"""Values added into zeros, in products, sums and reductions: v.put_at(shape, index) is
+zeros(shape) with v added at the index.
+"""
 
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
@@ -41,7 +43,7 @@ def multiply_into_put_at(node: Node) -> Node | None:
 
 @layout("mul", "div", "neg")
 def scalars_into_put_at(node: Node) -> Node | None:
-    """2 * v.put_at(x.shape, (0,)) = (2 * v).put_at(x.shape, (0,)), and so for any scalar."""
+    """2 * v.put_at(x.shape, (0,)) = (2 * v).put_at(x.shape, (0,)), likewise for any scalar."""
     result = product_of(node) or NOTHING
     wholes = [(f.op.name, e) for f, e in result.factors.items() if f.shape]
     if wholes != [("put_at", 1)]:
@@ -53,8 +55,8 @@ def scalars_into_put_at(node: Node) -> Node | None:
 
 @normal("put_at")
 def product_from_masked_put_at(node: Node) -> Node | None:
-    """(2 * x[m]).put_at(x.shape, (m,)) = 2 * x * m for a mask m, and so for elementwise functions
-    that are finite.
+    """(2 * x[m]).put_at(x.shape, (m,)) = 2 * x * m for a mask m, likewise for other elementwise
+    functions that are finite.
     """
     (v,), index = node.parents, node.attrs["index"]
     mask = index[0] if len(index) == 1 else None
@@ -141,8 +143,8 @@ def _same_index(a: Node, b: Node) -> bool:
 
 @candidate("mul", "div")
 def put_at_in_expanded_product(node: Node) -> Node | None:
-    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; so with diag(v)
-    or eye(n)[y] in place of the put_at.
+    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y, likewise with
+    diag(v) or eye(n)[y] in place of the put_at.
     """
     result = product_of(node) or NOTHING
     terms = expand_product(result)

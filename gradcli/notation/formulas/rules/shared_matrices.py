@@ -165,7 +165,7 @@ def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
 
 
 def _size(c: Chain) -> tuple[int, int] | None:
-    """Rows and columns of a chain; None if a vector at an end keeps it from being summed."""
+    """Rows and columns of a chain; None for an inner product, and for a matrix with one row."""
     first, last = c.factors[0], c.factors[-1]
     rows = 1 if first.is_row else first.node.shape[-1 if first.transposed else 0]
     columns = 1 if last.is_column else last.node.shape[0 if last.transposed else -1]
@@ -176,8 +176,8 @@ def _size(c: Chain) -> tuple[int, int] | None:
 
 @candidate("add", "sub")
 def shared_vectors(node: Node) -> Iterator[Node]:
-    """a @ X @ u - a @ X @ v = a @ X @ (u - v), for two terms of a sum of single numbers;
-    (a * u * v).sum() counts as a @ (u * v) where another term has a.
+    """a @ X @ u - a @ X @ v = a @ X @ (u - v), for two terms of a sum of scalars; (a * u * v).sum()
+    is read as a @ (u * v) if a is an operand of a product in another term.
     """
     terms = (None if node.shape else terms_of(node)) or []
     vectors = {v for t in terms for m in t.once("matmul") for v in m.parents if v.ndim == 1}
@@ -194,8 +194,8 @@ def shared_vectors(node: Node) -> Iterator[Node]:
 
 
 def _inner_products(t: Product, vectors: Collection[Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield the factors of a term that are inner products, each with itself as one; also sums over
-    products with one of the `vectors`.
+    """Yield factors of a term, each with an equal inner product: (x @ y, x @ y), and
+    ((v * x).sum(), v @ x) for one of the `vectors` v.
     """
     yield from ((m, m) for m in t.once("matmul"))
     for total in t.once("sum"):

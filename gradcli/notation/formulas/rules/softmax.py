@@ -72,8 +72,8 @@ def softmax_within_a_product(node: Node) -> Node | None:
 
 
 def _with_operand(f: Node, old: Node, new: Node) -> Node | None:
-    """A linear function with a factor of an operand replaced, of its first operand for a matrix;
-    None if it has not that factor.
+    """The linear function f with `new` in place of the factor `old` of an operand; of the first
+    operand only, if `old` is a matrix. None if no operand has this factor.
     """
     for k, operand in enumerate(f.parents if old.ndim == 1 else f.parents[:1]):
         inner = product_of(operand) or NOTHING
@@ -149,7 +149,7 @@ def sum_of_softmax(node: Node) -> Node | None:
 
 @normal("elementwise")
 def scalar_tensor_as_number(node: Node) -> Node | None:
-    """x * tensor(2.) = x * 2, if it is written with a symbol: PyTorch refuses maximum(x, 2)."""
+    """x * tensor(2.) = x * 2, for operators with a symbol; torch.maximum(x, 2) is not valid."""
     if not node.op.spelling:
         return None
     new = [i if i is None else without_tensor(i) for i in node.inputs]
@@ -158,8 +158,8 @@ def scalar_tensor_as_number(node: Node) -> Node | None:
 
 @normal("softmax", "log_softmax")
 def softmax_of_a_shift(node: Node) -> Node | None:
-    """softmax(x - x.max(), 0) = softmax(x, 0): terms constant along the dimension cancel, and so
-    does that in log_softmax(x, 0).
+    """softmax(x - x.max(), 0) = softmax(x, 0): terms that are constant along the dimension cancel.
+    A term log_softmax(x, 0) is x minus such a constant, so it becomes x.
     """
     x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
     terms = terms_of_sum(x)

@@ -30,8 +30,8 @@ from .triangular import DIAGONAL, is_diagonal, is_main_diagonal
 
 @normal("matmul")
 def matrix_from_decomposition(node: Node) -> Node | None:
-    """(V * L) @ V.T = A for L, V = eigh(A) of a symmetric A, and inv(A) for 1 / L; of singular
-    values U @ diag(S) @ Vh = X, and pinv(X).T for 1 / S.
+    """(V * L) @ V.T = A for L, V = eigh(A) of a symmetric A, and inv(A) with 1 / L in place of L;
+    U @ (S.unsqueeze(1) * Vh) = X for U, S, Vh = svd(X), and pinv(X).T with 1 / S in place of S.
     """
     a, b = node.parents
     left = defined(a)
@@ -49,8 +49,9 @@ def matrix_from_decomposition(node: Node) -> Node | None:
 
 
 def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coefficient:
-    """The exponent k where a node is the right singular vectors of x, with rows multiplied by
-    values ** k, or its eigenvectors, with columns multiplied by them; 0 for any other node.
+    """k, if a node is Vh with rows multiplied by S ** k for U, S, Vh = svd(x), or V with columns
+    multiplied by L ** k for L, V = eigh(x); 0 for any other node. `vectors` and `values` are the
+    operators that compute Vh and S, or V and L.
     """
     result = product_of(node) if node.ndim == 2 else None
     if result is None or result.coefficient != 1 or len(result.factors) != 2:
@@ -91,7 +92,7 @@ def pseudoinverse(node: Node) -> Node | None:
 
 @candidate("matmul")
 def inverse_into_a_sum(node: Node) -> Node | None:
-    """inv(A) @ (A @ x - b) = x - inv(A) @ b; so for Q.T of an orthogonal Q, and for projections:
+    """inv(A) @ (A @ x - b) = x - inv(A) @ b; likewise for Q.T of an orthogonal Q, and projections:
     X @ pinv(X) @ (y - X @ z) = X @ pinv(X) @ y - X @ z.
     """
     chain = chain_of(node)
@@ -237,7 +238,7 @@ def diagonal_of_a_sum(node: Node) -> Node | None:
 @normal("diag", "diagonal")
 def diagonal_of_product(node: Node) -> Node | None:
     """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x; x.expand(n, n).diag()
-    = x, and so for an expanded column.
+    = x, likewise for an expanded column.
     """
     x = node.parents[0]
     if not is_main_diagonal(node):
@@ -296,8 +297,8 @@ def product_with_diagonal(node: Node) -> Node | None:
 
 @candidate("diag", "diagonal")
 def diagonal_of_matmul_with_diagonal(node: Node) -> Node | None:
-    """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (diag(x) @ A).diag() = x * A.diag(), and so at
-    the right.
+    """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (diag(x) @ A).diag() = (A @ diag(x)).diag() =
+    x * A.diag().
     """
     x = node.parents[0]
     chain = chain_of(x) if is_main_diagonal(node) else None

@@ -97,8 +97,8 @@ def _is_main(x: Node) -> bool:
 
 @normal("tril")
 def lower_part_of_an_upper(node: Node) -> Node | None:
-    """(L.T @ diag(x)).tril() = diag(x * L.diag()) for a lower triangular L; L.T.tril() too. Below
-    the diagonal it is 0.
+    """(L.T @ diag(x)).tril() = diag(x * L.diag()) and L.T.tril() = diag(L.diag()) for
+    L = cholesky(A); (L.T @ diag(x)).tril(-1) = 0.
     """
     product = node.parents[0]
     if node.attrs["diagonal"] < 0 and _is_upper(product):
@@ -156,7 +156,9 @@ def lower_part_of_a_triangle_product(node: Node) -> Node | None:
 
 
 def _cholesky_input(lower: Node) -> Node | None:
-    """X of cholesky(X), also under a name; None for any other node, and for upper factors."""
+    """X, if a node, or the definition of a named node, is cholesky(X); None for any other node, and
+    for upper factors.
+    """
     inner = defined(lower)
     known = inner.op.name == "cholesky" and not inner.attrs["upper"]
     return inner.parents[0] if known else None
@@ -216,8 +218,8 @@ def _gram(a: Factor, b: Factor) -> Factor | None:
 
 @normal("matmul")
 def cholesky_factors_into_a_sum(node: Node) -> Node | None:
-    """inv(L).T @ (eye(n) + B) @ inv(L) = inv(L).T @ inv(L) + inv(L).T @ B @ inv(L), of which the
-    first is inv(X) for L = cholesky(X); and so for inv(L).T @ (inv(L) + B).
+    """inv(L).T @ (eye(n) + B) @ inv(L) = inv(L).T @ inv(L) + inv(L).T @ B @ inv(L), whose first
+    term is inv(X) for L = cholesky(X); likewise for inv(L).T @ (inv(L) + B).
     """
     chain = chain_of(node) or Chain(NOTHING, ())
     has_factor = any(f.node.op.name in ("cholesky", "inv") for f in chain.factors)
@@ -233,7 +235,7 @@ def cholesky_factors_into_a_sum(node: Node) -> Node | None:
 
 
 def _grams(chain: Chain | None) -> int:
-    """How many pairs of neighbours in a chain are X or inv(X)."""
+    """How many pairs of neighbours in a chain are L and L.T, or inv(L).T and inv(L)."""
     return 0 if chain is None else sum(_gram(*p) is not None for p in pairwise(chain.factors))
 
 
