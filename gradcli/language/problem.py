@@ -1,4 +1,4 @@
-"""A posed request: the graph, the inputs with shapes and values, and the seed."""
+"""A posed request: the graph, the inputs with shapes and values, and the seed (upstream gradient)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

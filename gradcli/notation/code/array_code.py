@@ -159,8 +159,8 @@ class ArrayWriter(CodeWriter):
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text is a name that the code defines, or a comparison of such names and
-        numbers.
+        """Whether a text is a name that the code defines, or a comparison of such names with each
+        other or with numbers.
         """
         names = names_in(text)
         return bool(names) and names <= self.called

@@ -1,7 +1,7 @@
 """Sizes as formulas of sizes of named tensors: x.shape[0], and sums and products of such sizes.
 
-A generic size is a distinctive number, one of GENERIC_SIZES, in place of a size that the user left
-open.
+A generic size is a distinctive number, one of GENERIC_SIZES, that replaces a size which the user
+left open.
 """
 
 from collections.abc import Mapping

@@ -134,8 +134,9 @@ class _Linear(Lowering):
         return self.known[node]
 
     def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """Overrides the method of Lowering: `odd` is kept as a condition, because values are needed
-        everywhere.
+        """The element of `instead` where `odd` holds, otherwise that of `value`.
+
+        The overridden method omits the condition; here values are needed everywhere.
         """
         return self.choice(*(self.of(node, at) for node in (odd, instead, value)))
 

@@ -18,14 +18,18 @@ Inner = Any  # a Tree within a Tree: mypy is slow for recursive unions of tuples
 
 
 class Token(NamedTuple):
-    """A piece of text and its role: "seed", "input:NAME", "number", or "" for others."""
+    """A piece of text and its role: "seed" (the upstream gradient), "input:NAME", "number", or ""
+    for any other piece.
+    """
 
     text: str
     role: str = ""
 
 
 class Name(NamedTuple):
-    """A name of an input, the seed or an intermediate; `also` are other names of the same node."""
+    """A name of an input, the seed or an intermediate, with its role as in Token; `also` are other
+    names of the same node.
+    """
 
     text: str
     role: str = ""

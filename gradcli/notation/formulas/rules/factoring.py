@@ -107,7 +107,7 @@ def like_terms(node: Node) -> Node | None:
 
 
 def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
-    """The scalars, and seeds or tangents, that are factors of every term."""
+    """The scalars, and upstream gradients or tangents, that are factors of every term."""
     if len(terms) < 2:
         return {}
     first = terms[0].factors
