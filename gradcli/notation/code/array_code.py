@@ -662,8 +662,8 @@ def _windows(
 def _indexed_windows(
     w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
 ) -> Tree:
-    """The windows by indexing, with an index array for each dimension: that of the position of the
-    kernel plus that of the place within it.
+    """The windows by indexing. Each dimension has an index array: the positions of the kernel plus
+    the offsets of elements within the kernel.
     """
     n = len(kernel)
     whole = node.attrs.get("shape") or node.parents[0].shape

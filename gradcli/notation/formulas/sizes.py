@@ -14,7 +14,7 @@ from ..tree import Attribute, Name, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 TOLERANCE = 1e-12  # relative
-SMALLEST = 1e-100  # smaller numbers, and numbers larger than 1 / SMALLEST, are no powers of sizes
+SMALLEST = 1e-100  # only numbers from SMALLEST to 1 / SMALLEST can be powers of sizes
 PARTS = 16  # the largest number of equal parts of a size
 CACHE_SIZE = 4096  # nodes
 LEAST = 48  # smaller numbers are not generic; half of GENERIC_SIZES[0], as in pooling, is larger

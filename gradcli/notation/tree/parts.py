@@ -320,8 +320,9 @@ def length_in_statements(tree: Tree) -> float:
 
 
 def _repeated_size(part: Tree, times: int) -> int:
-    """The size that a repetition of a part adds: its own size if it is small; otherwise that of a
-    definition and a name at the second occurrence, and of a name at later ones.
+    """The size that a further occurrence of a part adds to a formula: the size of the part if it is
+    small. A larger part is defined once: its second occurrence adds the size of a definition and a
+    name, later ones the size of a name.
     """
     own, stack = 0, [part]
     while stack and own <= MOST_REPEATED:

@@ -360,7 +360,7 @@ def _negative_sum(node: Node) -> Node | None:
 
 
 def _opposite(t: Product) -> Product | None:
-    """The opposite of a term, if that is no longer than the term."""
+    """The opposite of a term, if its formula is not longer than the term; otherwise None."""
     if t.coefficient < 0:
         return -t
     for f in t.once("sub"):
