@@ -17,7 +17,9 @@ Place = Union[int, str, "Linear"]
 
 
 class Linear(NamedTuple):
-    """The sum of times * atom plus an offset; never a single letter or a number."""
+    """The sum of times * atom, for the pairs (atom, times) in `terms`, plus an offset. A place that
+    is a single letter or a number is never a Linear.
+    """
 
     terms: tuple[tuple[Any, int], ...]
     offset: int

@@ -120,8 +120,8 @@ class Derivative(NamedTuple):
 
 
 class Multiples(NamedTuple):
-    """A place that is a sum: 2i+j+1. Each term is an atom and its coefficient; `times` is the
-    symbol between them, "" or "*".
+    """An index that is a sum: 2i+j+1. Each term is an indivisible part, such as i, and its
+    coefficient; `times` is the symbol between them, "" or "*".
     """
 
     terms: tuple[tuple[Inner, int], ...]

@@ -1,4 +1,7 @@
-"""Elements that are permuted and permuted back (flip, roll), or scattered and indexed again."""
+"""Elements that are permuted and permuted back (flip, roll), or scattered and indexed again.
+
+v.put_at(shape, index) is zeros(shape) with v added at the index.
+"""
 
 from collections.abc import Iterator
 
