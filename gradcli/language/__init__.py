@@ -1,1 +1,1 @@
-"""Parsing: expressions, shapes, values and seeds become graphs."""
+"""Parsing: expressions, shapes, values and seeds (upstream gradients) become graphs."""

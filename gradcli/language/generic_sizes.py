@@ -71,8 +71,8 @@ def oblong_sizes(problem: Problem) -> Problem | None:
 def _behaves_alike(problem: Problem, larger: Problem) -> bool:
     """Whether the sizes of 1 of a problem behave like the sizes that replace them in `larger`.
 
-    They must not be broadcast, as to the 2 of x.expand(2, -1), nor dropped, nor make the output a
-    scalar.
+    They must not be broadcast, as x.expand(2, -1) broadcasts a size of 1 to 2, must not be dropped,
+    and must not make the output a scalar.
     """
     shapes = larger.shapes
     pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
@@ -221,8 +221,8 @@ def _ends(problem: Problem) -> set[int]:
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The problem at these shapes. Integer inputs are resized by repetition; so are all values if a
-    mask needs them. Raises GradcliError if it has no such sizes.
+    """The problem at these shapes. Integer inputs are resized by repetition, and all other given
+    values too if a mask needs them. Raises GradcliError if the program fails at these shapes.
     """
     integer_inputs = _integer_inputs(problem, shapes)
     try:
@@ -242,7 +242,9 @@ def with_values(problem: Problem, values: dict[str, Any]) -> Problem:
 
 
 def decided_by_values(problem: Problem) -> bool:
-    """Whether the graph of a problem depends on float values, as with a boolean index."""
+    """Whether the graph of a problem depends on float values, for example on those of a boolean
+    index such as x > 0.
+    """
     shapes = problem.shapes
     try:
         _at_shapes(problem, shapes, _integer_inputs(problem, shapes))

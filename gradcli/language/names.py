@@ -33,8 +33,8 @@ LIBRARIES = {"numpy", "jax", "scipy", "torch"}
 def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> str | None:
     """The name of a library's function, constant or dtype that `node` spells.
 
-    PyTorch's names are without module, those of other libraries are full. `user_names` are the
-    names of the user: `F.T` is a transpose if F is an input.
+    PyTorch's names are returned without their module, names of other libraries with it.
+    `user_names` are the names of the user: `F.T` is a transpose if F is an input.
     """
     path = dotted(node)
     if path is None or "." not in path or path.split(".")[0] in user_names:

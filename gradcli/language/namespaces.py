@@ -101,7 +101,9 @@ def _is_of_stats(path: str) -> bool:
 
 
 def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
-    """Whether a method takes only one tensor, but is passed another input."""
+    """Whether a call passes an input to a method that has no arguments, or whose first argument is
+    a dimension: K.exp(x), K.sum(x).
+    """
     called = lookup(name)
     one = isinstance(called, Operator) and len(called.positional) == 1
     along = getattr(called, "positional", ())[1:2] == ("dim",)

@@ -1,4 +1,4 @@
-"""A posed request: the graph, the inputs with shapes and values, and the seed."""
+"""A posed request: the graph, the inputs with shapes and values, the seed (upstream gradient)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ class Problem(NamedTuple):
     lower_order: "Problem | None" = None
     generic_sizes: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # integer tensors used as indices, which are not in the graph
-    notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on parts that an answer lacks
+    notes: tuple[tuple[str, str], ...] = ()  # (code, sentence): why a part of the answer is missing
     statement_values: tuple[tuple[Any, ...], ...] = ()  # the values that each statement assigns
 
     @property

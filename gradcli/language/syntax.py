@@ -111,8 +111,8 @@ def path(text: str) -> ast.expr:
 
 
 def placed_at(e: E, place: ast.AST) -> E:
-    """Give nodes without a position that of `place`, and return `e`. They are marked as new,
-    because they are not the text typed there.
+    """Give the nodes of `e` that have no position the position of `place`, and return `e`. These
+    nodes are marked as new, because they are not the text typed there.
     """
     for n in ast.walk(e):
         if isinstance(n, ast.expr | ast.keyword) and not hasattr(n, "lineno"):

@@ -60,7 +60,7 @@ FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 NARROW = {"short", "int8", "int16", "uint8"}
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
-# Families whose functions take no dtype in PyTorch, unless `order` has one.
+# Families whose functions take no dtype in PyTorch, unless `dtype` is one of their parameters.
 WITHOUT_DTYPE = {"elementwise", "composite"}
 # Modules with shorter names than their functions.
 SHORT = {

@@ -1,1 +1,3 @@
-"""The arguments of a request other than its program: values, seeds, shapes, integer inputs."""
+"""The arguments of a request other than its program: values, seeds (upstream gradients), shapes,
+integer inputs.
+"""

@@ -1,4 +1,6 @@
-"""Seeds and tangents: tensors of a known shape, given by values or by expressions."""
+"""Seeds (upstream gradients) and tangents: tensors of a known shape, given by values or by
+expressions.
+"""
 
 import ast
 from collections.abc import Mapping

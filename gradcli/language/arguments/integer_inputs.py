@@ -23,8 +23,8 @@ def assumable_input(error: NeedsIntegers, excluded: Collection[str]) -> str | No
 
 
 def floats_error(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for floats that are given or computed where integers or a mask are needed. `error`
-    itself if there is no value.
+    """The error for floats that the user passed, or the program computes, where integers or a mask
+    are needed. `error` itself if there is no value.
     """
     if error.node.op.name != "input":
         return _computed(error, arrays)

@@ -1,7 +1,7 @@
 """Parsing of the texts after --shape, --value and --wrt into names and their shapes or values.
 
-This module knows the spellings of shapes. It knows neither values (values.py) nor which names
-exist.
+This module parses the spellings of shapes. Values are parsed by values.py; whether the names exist
+is not checked here.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Seeds: their names, implicit seeds, and errors about their shapes."""
+"""Seeds (upstream gradients): their names, implicit seeds, and errors about their shapes."""
 
 from collections.abc import Collection
 from itertools import chain, count
@@ -47,8 +47,8 @@ def seed_name(used: Collection[str]) -> str:
 
 
 def implied(node: Node) -> Seed:
-    """The implicit seed 1 for an output of one element; for others, as in PyTorch, a refused
-    one.
+    """The seed if the user gave none: 1 for an output of one element; for other outputs a seed
+    without a value, marked as refused, because PyTorch requires an explicit one.
     """
     single = node.numel == 1
     one = OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)

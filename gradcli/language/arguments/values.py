@@ -1,4 +1,4 @@
-"""Values of inputs and seeds, typed or passed from Python, as arrays."""
+"""Values of inputs and seeds (upstream gradients), typed or passed from Python, as arrays."""
 
 import re
 from collections.abc import Mapping

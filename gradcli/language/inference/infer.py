@@ -302,8 +302,8 @@ def _smallest(
     """The shapes with the first numbers for the free sizes that the program accepts.
 
     Raises the first error if there are none. If others exist, numbers are skipped for which the
-    output is empty, as x[2:] of two elements, has one element, so that its seed would be 1, or has
-    a size of 1 by coincidence.
+    output is empty (x[2:] of two elements), has one element, so that its seed would be 1, or has a
+    size of 1 by coincidence.
     """
     free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, attempt)
     error = GradcliError("shape", "there are no shapes that fit together")

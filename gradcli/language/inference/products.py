@@ -243,7 +243,7 @@ def _transposes(e: ast.expr) -> bool:
 
 def _ends_in_upper_case(e: ast.expr) -> bool:
     """Whether the last factor of a product is an upper-case name, transposed or not, or a function
-    of such names only, as `inv(A)`.
+    of such names only, such as `inv(A)`.
     """
     last = _untransposed(chain(e)[-1])
     names = names_in(last) if isinstance(last, ast.Name | ast.Call) else set()

@@ -1,5 +1,5 @@
-"""The functions of `jax`, `jax.numpy`, `jax.nn` and `jax.scipy.special` that differ from NumPy's
-and SciPy's.
+"""The functions of `jax`, `jax.numpy`, `jax.nn` and `jax.scipy.special` that differ from those of
+NumPy and SciPy.
 
 At kinks they have JAX's derivatives.
 """
@@ -109,8 +109,8 @@ def _symmetric_part(a):
 
 
 def _of_symmetric_part(name: str) -> Callable:
-    """NumPy's function of the symmetric part of a matrix: JAX, unlike NumPy, reads both
-    triangles.
+    """NumPy's function, applied to the symmetric part of a matrix: JAX, unlike NumPy, reads both
+    triangles of its argument.
     """
 
     def of_both(a, *args, symmetrize_input=True, **named):

@@ -54,8 +54,8 @@ def along(a: Node, axis: Any, keepdims: bool) -> dict[str, Any]:
 
 
 def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
-    """The value of `function(rows, dim)`, which reduces one dimension, for one axis, several axes,
-    or all.
+    """The value of `function(rows, dim)`, a function that reduces one dimension, for one axis, for
+    several axes, or for all of them.
     """
     if axis is None and not keepdims:
         return function(op.flatten(a), 0)

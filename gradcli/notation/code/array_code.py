@@ -159,8 +159,8 @@ class ArrayWriter(CodeWriter):
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text is a name that the code defines, or a comparison of such names and
-        numbers.
+        """Whether a text is a name that the code defines, or a comparison of such names with each
+        other or with numbers.
         """
         names = names_in(text)
         return bool(names) and names <= self.called
@@ -662,8 +662,8 @@ def _windows(
 def _indexed_windows(
     w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
 ) -> Tree:
-    """The windows by indexing, with an index array for each dimension: that of the position of the
-    kernel plus that of the place within it.
+    """The windows by indexing. Each dimension has an index array: the positions of the kernel plus
+    the offsets of elements within the kernel.
     """
     n = len(kernel)
     whole = node.attrs.get("shape") or node.parents[0].shape

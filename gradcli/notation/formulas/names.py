@@ -371,7 +371,7 @@ def _with_atom_in_operand(
 def _with_atom_in_sum(
     result: Product, total: Node, atom: Node, definition: Product
 ) -> Iterator[Product]:
-    """As `_with_atom`, for a definition whose factors are partly in the sum `total`, partly
+    """As `_with_atom`, for a definition that has some of its factors in the sum `total` and some
     outside.
     """
     x = total.parents[0]

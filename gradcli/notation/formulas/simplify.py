@@ -21,7 +21,7 @@ REWRITES = 20  # most rewrites of one node in a pass
 def simplify(
     node: Node, keep: Collection[Node] = (), layout: Mapping[str, list[Rule]] = LAYOUT
 ) -> Node:
-    """An equal node with a shorter formula; nodes in `keep` are treated as atoms. `layout` are the
+    """An equal node with a shorter formula; nodes in `keep` are treated as inputs. `layout` are the
     rules that are applied last.
     """
 

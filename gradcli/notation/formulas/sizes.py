@@ -1,7 +1,7 @@
 """Sizes as formulas of sizes of named tensors: x.shape[0], and sums and products of such sizes.
 
-A generic size is a distinctive number, one of GENERIC_SIZES, in place of a size that the user left
-open.
+A generic size is a distinctive number, one of GENERIC_SIZES, that replaces a size which the user
+left open.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ..tree import Attribute, Name, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 TOLERANCE = 1e-12  # relative
-SMALLEST = 1e-100  # smaller numbers, and numbers larger than 1 / SMALLEST, are no powers of sizes
+SMALLEST = 1e-100  # only numbers from SMALLEST to 1 / SMALLEST can be powers of sizes
 PARTS = 16  # the largest number of equal parts of a size
 CACHE_SIZE = 4096  # nodes
 LEAST = 48  # smaller numbers are not generic; half of GENERIC_SIZES[0], as in pooling, is larger

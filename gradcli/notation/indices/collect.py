@@ -398,8 +398,9 @@ def _priority(letter: str):
 
 
 def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
-    """Whether elements are indexed by the negated letter, as x[n-k], and none by the letter itself.
-    If all factors are relations: whether each bounds a sum of the letter and others, as [k ≤ n-j].
+    """Whether elements are indexed by the negated letter, such as x[n-k], and none by the letter
+    itself. If all factors are relations: whether each bounds a sum of the letter and other letters,
+    such as [k ≤ n-j].
     """
     negated = False
     bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]

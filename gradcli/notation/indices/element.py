@@ -52,7 +52,7 @@ MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols are wri
 MOST_PARTS = 100  # of an expression with unknown numbers
 LONGEST = 4_000  # characters
 MOST_COUNTED = 1_000  # terms that are computed
-SHOWN = 5  # digits of numbers, as of arrays
+SHOWN = 5  # digits of numbers, as in printed arrays
 MOST_SUMMED = 5_000  # terms of sums that are computed, including zeros
 MOST_TRIED = 24  # elements that are tried in search of one to show
 MOST_SEARCHED = 100_000  # elements that are searched for a nonzero one
@@ -447,8 +447,8 @@ def _numbers_first(factors: list[Tree]) -> list[Tree]:
 
 
 def _known_as_one(factors: tuple[Expr, ...], terms: Terms) -> tuple[Expr, ...]:
-    """The factors, with one number in place of those with known values if others are unknown:
-    g[0]·0.26894.
+    """The factors, with one number in place of all those whose values are known, if the values of
+    others are unknown: g[0]·0.26894.
     """
     known = {f: v for f in {*factors} if (v := terms.value(f)) is not None}
     number = prod(known[f] for f in factors if f in known)

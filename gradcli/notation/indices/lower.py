@@ -97,7 +97,7 @@ class Lowering(LoweringPrimitives):
         mask = (
             node.attrs["data"].node if node.op is OPS["tensor"] and node.dtype == "bool" else None
         )
-        if mask is not None:  # an index of the program, as (x > 0) of x[x > 0]
+        if mask is not None:  # a mask by which the program indexes: x > 0 in x[x > 0]
             return self._as_condition(mask, at)
         op = node.op
         if op.family == "elementwise" and op.index is None:

@@ -97,7 +97,7 @@ class LoweringPrimitives(ABC):
         )
 
     def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """The element of `value`. That it is `instead` where `odd` holds is not written."""
+        """The element of `value`. The exception, `instead` where `odd` holds, is not written."""
         return self.of(value, at)
 
     def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:
@@ -203,8 +203,8 @@ class LoweringPrimitives(ABC):
         return Product((*inside, self(x, [places.plus(p, -a) for p, a in zip(at, before)])))
 
     def window(self, at: Sequence[Place], x: Node, stride, dilation) -> Expr:
-        """An element of x.unfold(...): that of x under one place of the kernel, for one position of
-        the kernel.
+        """An element of x.unfold(...): the element of x under one element of the kernel, for one
+        position of the kernel.
         """
         n = len(stride)
         head, positions, kernel = at[: -2 * n], at[-2 * n : -n], at[-n:]

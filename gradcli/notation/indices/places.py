@@ -17,7 +17,9 @@ Place = Union[int, str, "Linear"]
 
 
 class Linear(NamedTuple):
-    """The sum of times * atom plus an offset; never a single letter or a number."""
+    """The sum of times * atom, for the pairs (atom, times) in `terms`, plus an offset. A place that
+    is a single letter or a number is never a Linear.
+    """
 
     terms: tuple[tuple[Any, int], ...]
     offset: int
@@ -246,7 +248,7 @@ def at(place, env: Mapping[str, int], of_picked: Callable) -> int:
 
 def written(place, of_picked: Callable, times: str = "") -> Tree:
     """The tree of a place: 2i+1, or 2*i+1 if `times` is a star. `of_picked` returns the tree of the
-    expression of a Picked, given whether it is the whole place.
+    expression of a Picked; its second argument is whether the place consists of this Picked only.
     """
     if isinstance(place, int):
         return tree.Number(place)

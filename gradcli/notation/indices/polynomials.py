@@ -138,7 +138,7 @@ def _added(parts: Any) -> Polynomial:
 
 
 def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
-    """A product of monomials, or of a polynomial and a number. Raises NotPlain for others."""
+    """A product of monomials, or of a polynomial and a number. Raises NotPlain otherwise."""
     if len(a) < len(b):
         a, b = b, a
     if len(b) > 1 or (len(a) > 1 and () not in b and b):

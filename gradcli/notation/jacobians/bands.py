@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 
 def _whole_diagonal(down: int, size: int) -> Part:
-    """The part that is a whole diagonal."""
+    """The part that consists of a whole diagonal of a square matrix of this size."""
     return Part(down, max(0, -down), size - 1 - max(0, down))
 
 
@@ -176,7 +176,7 @@ def _kron(call: Call, by_rows: Callable[[Tree], bool]) -> Tree:
 
 
 def _transposed(part: Tree) -> Tree | None:
-    """The transpose of a formula with .T, or of a symmetric matrix; None for others."""
+    """The transpose of a formula with .T, or of a symmetric matrix; None for other formulas."""
     if isinstance(part, Attribute) and part.name == "T":
         return part.base
     if not isinstance(part, Call):

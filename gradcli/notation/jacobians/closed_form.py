@@ -47,9 +47,9 @@ class Term(NamedTuple):
     the other letters of the matrix to places, which are index expressions such as 2 * i + 1, in
     terms of free letters. If each fixed letter equals a free one, `strides` are the strides in
     bytes, along each free letter, of a view of the matrix; otherwise None. `groups` maps sorted
-    letters to the product of all factors with exactly these
-    letters. `single` says that the values are those of one array, or their reciprocals. `alone` is
-    the node whose array is the term, if any.
+    letters to the product of all factors with exactly these letters. `single` says that the values
+    are those of one array, or their reciprocals. `alone` is the node whose array is the term, if
+    any.
     """
 
     number: float
@@ -134,8 +134,9 @@ class _Linear(Lowering):
         return self.known[node]
 
     def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """Overrides the method of Lowering: `odd` is kept as a condition, because values are needed
-        everywhere.
+        """The element of `instead` where `odd` holds, otherwise that of `value`.
+
+        The overridden method omits the condition; here values are needed everywhere.
         """
         return self.choice(*(self.of(node, at) for node in (odd, instead, value)))
 

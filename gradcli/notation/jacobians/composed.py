@@ -178,8 +178,8 @@ def _flow(grad: Node, seed: Node) -> dict[Node, int]:
 
 
 def _terms(grad: Node, seed: Node) -> list[Term]:
-    """The terms of a gradient that is a sum of nodes that depend on the seed; the gradient itself
-    for others, and for too many terms.
+    """The terms of a gradient that is a sum of nodes that depend on the seed. If the gradient is no
+    such sum, or one of too many terms, it is the only term itself.
     """
     flow = _flow(grad, seed)
     result: list[Term] = []

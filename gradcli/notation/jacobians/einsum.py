@@ -1,5 +1,7 @@
-"""Values of closed forms: each term is an einsum of its arrays, added to the entries that its
-deltas select.
+"""Values of Jacobians from their index notation: each term is an einsum of its arrays, added to the
+entries that its deltas, such as δ[i,j], select.
+
+Letters are index letters such as i; places are index expressions such as 2 * i + 1.
 """
 
 from collections.abc import Callable, Collection, Sequence

@@ -1,4 +1,4 @@
-"""Entries that are sums of products over several letters, written as einsum:
+"""Entries that are sums of products over several index letters, written as einsum:
 einsum('ikl,lm,jmn,nk->ij', A, S, A, S).
 
 It is used for sums that are not matrix products, such as Σ A[i,k,l] S[l,m] A[j,m,n] S[n,k].

@@ -251,8 +251,8 @@ class JacobianEntry:
         return shortest((formula, einsum_formula(self.write, self.e, self.rows, self.columns)))
 
     def _weighted(self) -> Tree | None:
-        """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns, times
-        scalars if that is no longer; or None.
+        """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns. Scalars are
+        written as factors of the matrix if this is not longer. None if there are no such weights.
         """
         product = self._weighted_sides()
         if product is None:

@@ -34,7 +34,9 @@ class Layout(NamedTuple):
 
 
 def layouts(out: Node, grad: Node, seed: Node) -> Iterator[Layout]:
-    """Yield the original layout, and one with more dimensions if the gradient has such shapes."""
+    """Yield the original layout; then, if nodes of the gradient are reshaped to more dimensions, a
+    layout with those dimensions.
+    """
     yield Layout(out, grad, seed)
     reshaped = [n for n in walk([grad]) if n.op.index == "reshape" and seed in walk([n])]
     rows = _finest(out.shape, (n.shape for n in reshaped if n.numel == out.numel))

@@ -1,4 +1,6 @@
-"""The nonzero pattern of an expression in index notation, from the values of its relations."""
+"""The nonzero pattern of an expression in index notation, from the values of its relations, such as
+[i ≤ j]: 1 where it holds, otherwise 0. Places are index expressions such as 2 * i + 1.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -55,7 +57,9 @@ def has_relation(e: Expr) -> bool:
 
 
 def is_a_count(e: Expr) -> bool:
-    """Whether e consists of relations only, so that it counts those that hold."""
+    """Whether e has no factors other than relations, so that its value is a count: Σ_k [k ≤ i] is
+    the number of k for which the relation holds.
+    """
     if isinstance(e, Product | Total | Sum):
         return all(map(is_a_count, parts(e)))
     return isinstance(e, Relation)

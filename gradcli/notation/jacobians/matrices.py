@@ -1,7 +1,8 @@
 """Matrix formulas of Jacobians, from their index notation: diag(2 * a), kron(eye(2), a.T).
 
 A matrix has a row for every element of the output and a column for every element of the input, both
-in row-major order. The formulas are valid PyTorch code.
+in row-major order. The formulas are valid PyTorch code. Letters are index letters such as i; places
+are index expressions such as 2 * i + 1.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Tensors and their sizes as formulas, from index notation: out[i] * a, x.shape[0]."""
+"""Tensors and their sizes as formulas, from index notation: out[i] * a, x.shape[0].
+
+Letters are index letters such as i; places are index expressions such as 2 * i + 1.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -489,7 +492,9 @@ def index_in_delta(e: Relation, letters: Sequence[str]) -> Picked | None:
 
 
 def spread(written: Tree, inner: Letters, letters: Letters) -> Tree:
-    """A tensor with the letters `inner`, indexed with None for others, so that it broadcasts."""
+    """A tensor whose dimensions have the letters `inner`, with new dimensions for the other
+    `letters`, so that it broadcasts: x[:, None].
+    """
     start = letters.index(inner[0])
     return indexed(written, ", ".join(":" if k in inner else "None" for k in letters[start:]))
 

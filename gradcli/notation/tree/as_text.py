@@ -1,7 +1,7 @@
 """Formulas as text, which is valid input for gradcli and, with PyTorch's names, in Python.
 
-The writer returns tokens: pieces of text with a role (the seed, an input, a number), so that a
-renderer can colour them. A text that is too long is cut.
+The writer returns tokens: pieces of text with a role (the seed, which is the upstream gradient; an
+input; a number), so that a renderer can colour them. A text that is too long is cut.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -18,14 +18,18 @@ Inner = Any  # a Tree within a Tree: mypy is slow for recursive unions of tuples
 
 
 class Token(NamedTuple):
-    """A piece of text and its role: "seed", "input:NAME", "number", or "" for others."""
+    """A piece of text and its role: "seed" (the upstream gradient), "input:NAME", "number", or ""
+    for any other piece.
+    """
 
     text: str
     role: str = ""
 
 
 class Name(NamedTuple):
-    """A name of an input, the seed or an intermediate; `also` are other names of the same node."""
+    """A name of an input, the seed or an intermediate, with its role as in Token; `also` are other
+    names of the same node.
+    """
 
     text: str
     role: str = ""
@@ -116,8 +120,8 @@ class Derivative(NamedTuple):
 
 
 class Multiples(NamedTuple):
-    """A place that is a sum: 2i+j+1. Each term is an atom and its coefficient; `times` is the
-    symbol between them, "" or "*".
+    """An index that is a sum: 2i+j+1. Each term is an indivisible part, such as i, and its
+    coefficient; `times` is the symbol between them, "" or "*".
     """
 
     terms: tuple[tuple[Inner, int], ...]
@@ -316,8 +320,9 @@ def length_in_statements(tree: Tree) -> float:
 
 
 def _repeated_size(part: Tree, times: int) -> int:
-    """The size that a repetition of a part adds: its own size if it is small; otherwise that of a
-    definition and a name at the second occurrence, and of a name at later ones.
+    """The size that a further occurrence of a part adds to a formula: the size of the part if it is
+    small. A larger part is defined once: its second occurrence adds the size of a definition and a
+    name, later ones the size of a name.
     """
     own, stack = 0, [part]
     while stack and own <= MOST_REPEATED:

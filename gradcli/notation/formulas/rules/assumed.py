@@ -32,8 +32,8 @@ def is_symmetric(node: Node) -> bool:
 
 
 def parity(node: Node) -> int:
-    """1 if a node is known to equal its transpose in the first two dimensions, -1 if it is the
-    negative of it, as x[:, None] - x is, otherwise 0.
+    """1 if a node is known to equal its transpose in the first two dimensions, -1 if it is known to
+    equal the negative of that transpose, such as x[:, None] - x; otherwise 0.
     """
     return _parity(node, NEAR)
 

@@ -1,4 +1,6 @@
-"""Atoms: inputs in place of named nodes, such as p = softmax(x), so that rules see a variable p."""
+"""Atoms: inputs that replace named nodes, such as p for p = softmax(x), so that rules treat p as a
+variable.
+"""
 
 from ....graphs import OPS, Node
 from ....graphs.signature import SUFFIX, signature

@@ -94,7 +94,7 @@ def sum_over_broadcast_dimensions(node: Node) -> Node | None:
 
 @rule("sum")
 def sum_over_all(node: Node) -> Node | None:
-    """x.sum(dim=(0, 1)) = x.sum() for a matrix; 0-d tensors are their own sum."""
+    """x.sum(dim=(0, 1)) = x.sum() for a matrix; s.sum() = s for a 0-d tensor."""
     x, dim, keepdim = node.parents[0], node.attrs["dim"], node.attrs["keepdim"]
     if x.ndim == 0:
         return x

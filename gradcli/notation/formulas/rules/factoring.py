@@ -107,7 +107,7 @@ def like_terms(node: Node) -> Node | None:
 
 
 def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
-    """The scalars, and seeds or tangents, that are factors of every term."""
+    """The scalars, and upstream gradients or tangents, that are factors of every term."""
     if len(terms) < 2:
         return {}
     first = terms[0].factors
@@ -360,7 +360,7 @@ def _negative_sum(node: Node) -> Node | None:
 
 
 def _opposite(t: Product) -> Product | None:
-    """The opposite of a term, if that is no longer than the term."""
+    """The opposite of a term, if its formula is not longer than the term; otherwise None."""
     if t.coefficient < 0:
         return -t
     for f in t.once("sub"):

@@ -178,7 +178,7 @@ def opposite_comparison(node: Node) -> Node | None:
 
 
 def is_negligible_bound(bound: Node | float, length: Node) -> bool:
-    """Whether a lower bound is a tiny positive number, and `length`, which it bounds, is never
+    """Whether a lower bound of `length` is a tiny positive number, and `length` itself is never
     negative.
     """
     least, greatest = _fixed_bounds(bound) if isinstance(bound, Node) else (bound, bound)

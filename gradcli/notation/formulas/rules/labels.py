@@ -1,7 +1,8 @@
 """Integer tensors of known values as indices: one-hot rows eye(n)[y], and one element of each row.
 
 `y` denotes a one-dimensional integer tensor of known values, such as the targets of a
-classification.
+classification. v.put_at(shape, index) is zeros(shape) with v added at the index;
+v.scatter_to(shape, dim, index) is zeros(shape).scatter_add(dim, index, v).
 """
 
 from collections.abc import Iterator

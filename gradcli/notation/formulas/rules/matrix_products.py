@@ -297,7 +297,7 @@ def _with_transposed_operands(node: Node) -> Node | None:
 
 
 def _cheap_transpose(x: Node) -> Node | None:
-    """x.T, if its formula is no longer than that of x; else None."""
+    """x.T, if its formula is not longer than that of x; else None."""
     if is_transposed(x):
         return x.parents[0]
     if x.op.family == "elementwise":

@@ -1,4 +1,7 @@
-"""Elements that are permuted and permuted back (flip, roll), or scattered and indexed again."""
+"""Elements that are permuted and permuted back (flip, roll), or scattered and indexed again.
+
+v.put_at(shape, index) is zeros(shape) with v added at the index.
+"""
 
 from collections.abc import Iterator
 
@@ -35,8 +38,8 @@ def flip_of_elementwise(node: Node) -> Node | None:
 
 
 def _is_flipped(x: Node, other: Node) -> bool:
-    """Whether x is a flip along the dimensions of `other`, or an elementwise function of such
-    flips.
+    """Whether x is a flip along the same dimensions as the flip `other`, or an elementwise function
+    of such flips.
     """
 
     def operands(n: Node) -> list[Node]:

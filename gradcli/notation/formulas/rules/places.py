@@ -1,4 +1,8 @@
-"""Gathering and scattering of elements and slices; dimensions of size 1."""
+"""Gathering and scattering of elements and slices; dimensions of size 1.
+
+v.put_at(shape, index) is zeros(shape) with v added at the index; v.scatter_to(shape, dim, index) is
+zeros(shape).scatter_add(dim, index, v).
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -196,7 +196,7 @@ def unconverted(factor: Node) -> Node:
 
 
 def _is_written_as_divisor(value: Coefficient) -> bool:
-    """Whether x / value is more readable than x times the reciprocal, as x / 30.5."""
+    """Whether x / value is more readable than x times the reciprocal: x / 30.5, but not x / 0.5."""
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
 
 
@@ -338,8 +338,8 @@ def _built(
 
 
 def _rank(factor: Node) -> int:
-    """The sort rank of a factor: sizes, upstream gradients and tangents, other factors, sums,
-    masks.
+    """The sort rank of a factor. The order: sizes, upstream gradients and tangents, other factors,
+    sums, masks.
     """
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
@@ -368,8 +368,8 @@ def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
 
 
 def carries_direction(node: Node) -> bool:
-    """Whether a factor is an upstream gradient or a tangent, possibly reshaped, permuted, summed or
-    converted.
+    """Whether a factor is an upstream gradient or a tangent, or one that is reshaped, permuted,
+    summed or converted.
     """
     while node.op.name in (*REARRANGING, "sum", "double") and node.inputs[0] is not None:
         node = node.inputs[0]

@@ -39,7 +39,9 @@ def redundant_mask_of_a_factor(node: Node) -> Node | None:
 
 
 def _zeros_hidden_by(mask: Node, e: Coefficient) -> list[Node]:
-    """Nodes of which at least one is 0 wherever a mask is 0; [] if the factor is no such mask."""
+    """Nodes of which at least one is 0 wherever mask ** e is 0: a and b for the mask a * b != 0. []
+    if the factor is no such mask.
+    """
     comparison = unconverted(mask)
     if comparison.op.name == "sign":
         x = comparison.parents[0]
@@ -140,14 +142,16 @@ def _denominators(b: Node) -> Iterator[Node]:
 
 
 def _zero_factors(condition: Node) -> list[Node]:
-    """The factors of y in y == 0, of which one is 0 where this holds; [] for others."""
+    """The factors of y in the condition y == 0: at least one of them is 0 wherever y is. [] for
+    other conditions.
+    """
     if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
         return []
     return _numerator_factors(condition.parents[0])
 
 
 def _numerator_factors(y: Node) -> list[Node]:
-    """The factors of y with positive exponents, of which one is 0 where y is."""
+    """The factors of y with positive exponents: at least one of them is 0 wherever y is."""
     result = product_of(y)
     return [f for f, e in result.factors.items() if e > 0] if result else [y]
 
@@ -194,8 +198,8 @@ def _excludes_zero(factor: Node, z: Node) -> bool:
 
 def _argument_of_norm(length: Node) -> Node | None:
     """x for a norm of x, and x - x.mean() for a standard deviation of x: each is 0 wherever the
-    node is 0. None for other nodes, reductions that do not broadcast to x, and norms of negative
-    order.
+    node is 0. None for other nodes, for reductions that do not broadcast to x, and for norms of
+    negative order.
     """
     if length.op.name not in ("vector_norm", "std") or length.attrs.get("ord", 0) < 0:
         return None

@@ -206,7 +206,7 @@ def product_of_cholesky_factors(node: Node) -> Iterator[Node]:
 
 
 def _gram(a: Factor, b: Factor) -> Factor | None:
-    """X for L and L.T, inv(X) for inv(L).T and inv(L), if L = cholesky(X); None for others."""
+    """X for L and L.T, inv(X) for inv(L).T and inv(L), if L = cholesky(X); otherwise None."""
     if a.node is not b.node or a.transposed == b.transposed:
         return None
     if a.node.op.name == "inv" and a.transposed:
