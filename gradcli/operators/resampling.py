@@ -70,7 +70,7 @@ class _Weights:
         return result.reshape(shape)
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _weights(kind, transposed=False):
     """The weights of a kind: a tuple of the name of a function below and its arguments."""
     if transposed:
