@@ -52,7 +52,6 @@ HIT = [
     ("x[x.argsort()] @ x.detach()", {"x": [1.0, 1.0, 3.0]}),
     ("x[x.argmax()]", {"x": [2.0, 2.0]}),
     ("F.embedding(torch.tensor([0, 1]), x, padding_idx=1)", {"x": EYE}),
-    ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
     (

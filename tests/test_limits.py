@@ -249,6 +249,10 @@ def test_shapes_are_of_any_size_where_nothing_is_computed(text):
     assert ends("formula", text, *values) == "limit"
 
 
+def test_one_number_of_copies_makes_no_array_of_indices():
+    assert not ends("formula", "x.repeat_interleave(10**8)", "-s", "x=3")
+
+
 @pytest.mark.parametrize("text", ["x**2", "x @ x", "x.sum()", "softmax(x, dim=1)", "x.cumsum(0)"])
 def test_large_matrices_are_explained(text):
     assert not ends("explain", text, "-v", "x=ones(200,200)")

@@ -145,7 +145,7 @@ def _projected(query, key, value, weights, bias):
     if not isinstance(weights, tuple):
         weights = _thirds(weights, query.shape[-1])
     part = [None] * 3 if bias is None else _thirds(bias, weights[0].shape[0])
-    return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, part)]
+    return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, part, strict=True)]
 
 
 def _thirds(x, size):

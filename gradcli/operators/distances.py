@@ -103,8 +103,8 @@ def _norm(x, p, *, skip_nan=False):
 
 
 EUCLID = "use_mm_for_euclid_dist"
-IF_LARGE, ALWAYS = (f"{EUCLID}_if_necessary", None, 0), (EUCLID, 1)
-COMPUTE_MODES = (*IF_LARGE, *ALWAYS, f"donot_{EUCLID}", 2)
+IF_LARGE = f"{EUCLID}_if_necessary"
+COMPUTE_MODES = IF_LARGE, EUCLID, f"donot_{EUCLID}"
 LARGE = 25  # rows above which PyTorch uses matrix products
 MOST_ROWS = 6_000  # most rows whose pairs are enumerated: 18 million pairs
 NOT_AGAIN = "the derivative for '{}' is not implemented."
@@ -117,7 +117,7 @@ COINCIDENT = (
 def _multiplied(x1, x2, p, compute_mode):
     """Whether PyTorch computes distances from products of matrices."""
     large = max(x1.shape[-2], x2.shape[-2]) > LARGE
-    return p == 2 and (compute_mode in ALWAYS or (large and compute_mode in IF_LARGE))
+    return p == 2 and (compute_mode == EUCLID or (large and compute_mode == IF_LARGE))
 
 
 def _cdist_once(x1, x2, **how):
@@ -143,7 +143,7 @@ def _corner(y, differences, p):
     bounds=NOT_NEGATIVE,
     takes="floats of one kind",
 )
-def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+def cdist(x1, x2, *, p=2.0, compute_mode=IF_LARGE):
     """The distance of each row of x1 from each row of x2."""
     if min(x1.ndim, x2.ndim) < 2:
         raise GradcliError("shape", "cdist() needs tensors of at least two dimensions")

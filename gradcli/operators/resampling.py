@@ -70,7 +70,7 @@ class _Weights:
         return result.reshape(shape)
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _weights(kind, transposed=False):
     """The weights of `kind`, a tuple of the name of a function in KINDS and its arguments."""
     if transposed:

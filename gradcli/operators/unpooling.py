@@ -21,7 +21,7 @@ def _unpool(x, indices, *, size):
     dtype="first",
     integer_inputs=("indices",),
     rule=lambda g, y, x, indices, *, size: (g.gather(dim=-1, index=indices), None),
-    examples=(("unpool(x, tensor([[1, 3], [0, 2]]), 4)", "x=2x2"),),
+    examples=(("unpool(x, tensor([[[1, 3], [0, 2]]]), 4)", "x=1x2x2"),),
     torch=None,
     caveat="of elements put in one place the last one stays, and all of them get its gradient",
     exact="all",
