@@ -30,7 +30,7 @@ from .nodes import (
     owner,
 )
 from .pairs import compared_sets, each_with_each, similarity_of_each
-from .products import along_features_of_chunk, transposed_matrices
+from .products import along_features_of_chunk, product_for_elementwise, transposed_matrices
 from .seeds import of_each_parameter
 
 
@@ -262,6 +262,7 @@ def fitted_operands(case: Case) -> Iterator[Proposal]:
 
 CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     of_each_parameter,
+    product_for_elementwise,
     along_features_of_chunk,
     bias_of_product,
     numbers_of_classes,

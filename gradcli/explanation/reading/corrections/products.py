@@ -101,6 +101,17 @@ def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
         yield case.proposal(between, note="The product of each row with the other's row.")
 
 
+def product_for_elementwise(case: Case) -> Iterator[Proposal]:
+    """Write a @ b for the a * b of two matrices of which only the product exists."""
+    for node in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.Mult)]:
+        a, b = case.shape(node.left) or (), case.shape(node.right) or ()
+        different = all(m != n and 1 not in (m, n) for m, n in zip(a, b))
+        if len(a) == len(b) == 2 and a[1] == b[0] and different:
+            between = Edit(case.end(node.left), case.start(node.right), " @ ")
+            why = "* multiplies element by element; @ is the product of matrices."
+            yield case.proposal(between, why=why)
+
+
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     """Write x @ A @ x or x.T @ A @ x for each row of x."""
     inner, x = product.left, product.right
