@@ -65,10 +65,10 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
         a, b = case.tensor(w), case.tensor(x)
         if a and b and a.ndim == b.ndim == 2 and a.is_leaf and a.requires_grad > b.requires_grad:
             yield case.replaced(node, f"{case.operand(x)} @ {case.operand(w)}.T")
+    pairs = [(n.left, n.right) for n in products] + [(c.args[0], c.args[1]) for c in calls]
+    for right in [b for a, b in pairs if case.of(a) == case.of(b)]:
+        yield case.appended(right, ".T", note="The product of each row with each other.")
     for node in products:
-        if case.of(node.left) == case.of(node.right):
-            note = "The product of each row with each other."
-            yield case.appended(node.right, ".T", note=note)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # the outermost product, not its factors
                 yield case.appended(factor, ".T")
