@@ -127,7 +127,7 @@ def of_each_parameter(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.For):
             terms += [s.value for s in within(node, ast.AugAssign) if isinstance(s.op, ast.Add)]
             sums = [s.value for s in within(node, ast.Assign)]
-            terms += [s.right for s in sums if is_operation(s, ast.Add)]
+            terms += [s.right for s in sums if is_operation(s, ast.Add)]  # type: ignore[attr-defined]
         elif dotted(getattr(case.parents[node], "func", node)) == "sum":
             terms.append(node.elt)
     terms = [t for t in terms if method(t) not in ("sum", "mean", "norm", "numel", "item")]
