@@ -30,7 +30,7 @@ from .nodes import (
     owner,
 )
 from .pairs import compared_sets, each_with_each, similarity_of_each
-from .products import along_features_of_chunk, transposed_matrices
+from .products import along_features_of_chunk, product_for_elementwise, transposed_matrices
 from .seeds import of_each_parameter
 
 
@@ -67,7 +67,17 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     leaf = tensor.requires_grad and tensor.is_leaf
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
-        yield case.appended(node, f"[:{min(wanted)}]", note=note)
+        yield case.appended(node, f"[:{min(wanted)}]", note=note, weak=tensor.requires_grad)
+
+
+def same_elements(case: Case) -> Iterator[Proposal]:
+    """Write loss * mask.flatten() for a vector and a tensor of as many numbers."""
+    for node in case.of_type(ast.BinOp):
+        for vector, other in ((node.left, node.right), (node.right, node.left)):
+            row, shape = case.shape(vector) or (), case.shape(other) or ()
+            if len(row) == 1 and len(shape) > 1 and row[0] == prod(shape):
+                note = f"It has as many numbers as {case.of(vector)}."
+                yield case.appended(other, ".flatten()", note=note)
 
 
 def for_each_sample(case: Case) -> Iterator[Proposal]:
@@ -262,6 +272,8 @@ def fitted_operands(case: Case) -> Iterator[Proposal]:
 
 CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     of_each_parameter,
+    product_for_elementwise,
+    same_elements,
     along_features_of_chunk,
     bias_of_product,
     numbers_of_classes,

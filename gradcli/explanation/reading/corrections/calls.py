@@ -445,7 +445,7 @@ def called_early(case: Case) -> Iterator[Proposal]:
             yield case.replaced(outer, new, why=why)
         elif isinstance(outer, ast.Assign) and not call.keywords:
             yield case.replaced(call, case.of(call.func), why=why)
-        elif method(outer) == "Sequential":
+        elif isinstance(outer, ast.Call) and method(outer) == "Sequential":
             yield from layers_of_functions(case, outer)
 
 

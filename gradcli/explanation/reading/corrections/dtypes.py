@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal, weight_of
 from .cut_steps import ROUNDING, chosen_from
-from .losses import last_loss, swapped
+from .losses import independent_labels, last_loss, swapped
 from .nodes import argument, dotted, elements, keyword, method, owner, target_of, within
 from .requiring import CREATORS
 
@@ -75,6 +75,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     """Convert regression targets by .float(), classes and indices by .long()."""
     yield from swapped(case)
     yield from scores_for_classes(case)
+    yield from independent_labels(case)
     integer = any(w in case.message for w in ("Long", "index", "int64", "indices"))
     integer &= not any(w in case.message for w in ("floating point type for", "expected Float"))
     result = "Found dtype" in case.message

@@ -472,8 +472,12 @@ def emptied(case: Case) -> Iterator[Proposal]:
             if _is_empty(value_of(s))
             if any(c for c in calls_in(loop, "append", "extend") if dotted(owner(c)) == name)
         ]
-        held = [s for s in begun if isinstance(s, ast.Assign) and _is_memory(case, s.targets[0])]
-        held += [s for s in begun if s not in held and _is_filled_later(case, targets(s)[0], call)]
+        held = [
+            s
+            for s in begun
+            if isinstance(s, ast.Assign)
+            if _is_memory(case, s.targets[0]) or _is_filled_later(case, targets(s)[0], call)
+        ]
         yield from _kept_states(case, loop, [targets(s)[0] for s in held])
         listed = " and ".join(targets(s)[0] for s in begun)
         yield from case.change(

@@ -198,6 +198,8 @@ def mask_place(case: Case) -> Iterator[Proposal]:
             if mask.shape == (have,):
                 note = f"The mask chooses in dimension {dim}."
                 yield case.replaced(node.slice, ":, " * dim + text, note=note)
+        if len(shape) == 1 < mask.ndim and mask.numel == shape[0]:
+            yield case.appended(node.slice, ".flatten()", note="It has as many places.")
         if mask.ndim == 2 == len(shape) and mask.shape[::-1] == shape:
             yield case.appended(node.slice, ".T")
         if 1 in mask.shape and mask.ndim == len(shape):
@@ -208,6 +210,7 @@ def mask_place(case: Case) -> Iterator[Proposal]:
 
 def number_of_indices(case: Case) -> Iterator[Proposal]:
     """Use as many indices as there are dimensions."""
+    yield from mask_place(case)
     for node in case.of_type(ast.Subscript):
         shape, parts = case.shape(node.value), getattr(node.slice, "elts", [])
         whole = [p for p in parts if isinstance(p, ast.Slice) and not (p.lower or p.upper)]

@@ -98,6 +98,24 @@ def of_classes(case: Case) -> Iterator[Proposal]:
         yield case.renamed_to(node, new[node.attr], why=why)
 
 
+def independent_labels(case: Case) -> Iterator[Proposal]:
+    """Use the loss for independent labels for targets of 0 and 1 whose rows do not sum to 1."""
+    new = {
+        "CrossEntropyLoss": "BCEWithLogitsLoss",
+        "cross_entropy": "binary_cross_entropy_with_logits",
+    }
+    for scores, target in compared(case):
+        labels = case.tensor(target)
+        if labels is None or labels.ndim != 2 or labels.shape != case.shape(scores):
+            continue
+        if labels.data.min() < 0 or labels.data.max() > 1 or (labels.data.sum(1) == 1).all():
+            continue
+        names = case.attributes(*new, everywhere=True)
+        edits = [case.renamed(n, new[n.attr]) for n in names]
+        why = "A row has several labels or none: each is a question of its own."
+        yield from case.change(*edits, case.appending(target, ".float()"), why=why)
+
+
 def class_target(case: Case) -> Iterator[Proposal]:
     """Make the target a vector: by squeeze, or by argmax of one-hot rows."""
     yield from swapped(case)

@@ -23,6 +23,7 @@ from .nodes import (
     method,
     names_in,
     operands,
+    owner,
     target_of,
     targets,
     value_of,
@@ -652,10 +653,17 @@ def not_called_in_sum(case: Case) -> Iterator[Proposal]:
     inner = [n.elt for n in case.of_type(ast.GeneratorExp, ast.ListComp)]
     kept = case.of_type(ast.Assign, everywhere=True)
     methods = [s.value for s in kept if isinstance(case.value(s.targets[0]), Bound)]
+    lists = [n.id for n in case.of_type(ast.Name) if _holds_methods(case.value(n))]
+    added = case.calls("append", everywhere=True)
+    methods += [a for c in added if dotted(owner(c)) in lists for a in c.args]
     for part in (*case.sides, *inner, *methods):
         for value in (part, case.made(part)):
             if isinstance(value, ast.Attribute) and value not in called:
                 yield case.appended(value, "()")
+
+
+def _holds_methods(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(i, Bound) for i in value)
 
 
 def not_called(case: Case, name: str) -> Iterator[Proposal]:

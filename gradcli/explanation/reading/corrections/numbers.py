@@ -320,6 +320,14 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
 
 
+def listed_operand(case: Case) -> Iterator[Proposal]:
+    """Stack the tensors of a list that a reduction is given."""
+    for call in case.calls(case.match[1]):
+        if call.args and case.listed(call.args[0]):
+            why = "A list is no tensor: stack makes one of its tensors."
+            yield case.replaced(call.args[0], f"torch.stack({case.of(call.args[0])})", why=why)
+
+
 def added_up(case: Case) -> Iterator[Proposal]:
     """Write sum(losses) / n for losses / n of a list of scalars; or stack the tensors."""
     for side in case.sides:

@@ -65,10 +65,10 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
         a, b = case.tensor(w), case.tensor(x)
         if a and b and a.ndim == b.ndim == 2 and a.is_leaf and a.requires_grad > b.requires_grad:
             yield case.replaced(node, f"{case.operand(x)} @ {case.operand(w)}.T")
+    pairs = [(n.left, n.right) for n in products] + [(c.args[0], c.args[1]) for c in calls]
+    for right in [b for a, b in pairs if case.of(a) == case.of(b)]:
+        yield case.appended(right, ".T", note="The product of each row with each other.")
     for node in products:
-        if case.of(node.left) == case.of(node.right):
-            note = "The product of each row with each other."
-            yield case.appended(node.right, ".T", note=note)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # the outermost product, not its factors
                 yield case.appended(factor, ".T")
@@ -99,6 +99,17 @@ def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     if method(summed) == "sum" and along and shape and shape == case.shape(product.right):
         between = Edit(case.end(product.left), case.start(product.right), " * ")
         yield case.proposal(between, note="The product of each row with the other's row.")
+
+
+def product_for_elementwise(case: Case) -> Iterator[Proposal]:
+    """Write a @ b for the a * b of two matrices of which only the product exists."""
+    for node in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.Mult)]:
+        a, b = case.shape(node.left) or (), case.shape(node.right) or ()
+        different = all(m != n and 1 not in (m, n) for m, n in zip(a, b))
+        if len(a) == len(b) == 2 and a[1] == b[0] and different:
+            between = Edit(case.end(node.left), case.start(node.right), " @ ")
+            why = "* multiplies element by element; @ is the product of matrices."
+            yield case.proposal(between, why=why)
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:

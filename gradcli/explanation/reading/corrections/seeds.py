@@ -17,6 +17,7 @@ from .nodes import (
     is_operation,
     keyword,
     method,
+    names_in,
     owner,
     size,
     target_of,
@@ -126,7 +127,7 @@ def of_each_parameter(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.For):
             terms += [s.value for s in within(node, ast.AugAssign) if isinstance(s.op, ast.Add)]
             sums = [s.value for s in within(node, ast.Assign)]
-            terms += [s.right for s in sums if is_operation(s, ast.Add)]
+            terms += [s.right for s in sums if is_operation(s, ast.Add)]  # type: ignore[attr-defined]
         elif dotted(getattr(case.parents[node], "func", node)) == "sum":
             terms.append(node.elt)
     terms = [t for t in terms if method(t) not in ("sum", "mean", "norm", "numel", "item")]
@@ -299,6 +300,8 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             if _returned_pair(case, holder):
                 yield from _unpacked(case, holder)
         if name == "backward":
+            for total in _unread_sums(case, dotted(holder)):
+                yield case.replaced(holder, total, why=f"{total} is the loss that they make.")
             numbers = items if known else ()
             scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in numbers)
             yield case.replaced(holder, f"sum({text if scalar else f'x.sum() for x in {text}'})")
@@ -312,6 +315,16 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             )
         yield from _unpacked(case, holder)
         yield case.appended(holder, "[0]")
+
+
+def _unread_sums(case: Case, name: str) -> list[str]:
+    """The names of single numbers that are computed from a list and that nothing goes back from."""
+    return [
+        n
+        for n, v in case.values.items()
+        if isinstance(v, Tensor) and v.numel == 1 and v.requires_grad
+        if any(name in names_in(value_of(s)) for s in case.makers(n)[:1])
+    ]
 
 
 def _are_numbers(items: Collection[object]) -> bool:
