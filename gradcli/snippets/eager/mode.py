@@ -64,7 +64,7 @@ def restart() -> None:
 
 @contextmanager
 def recording(on: bool) -> Iterator[None]:
-    """Record operations, or not, within a `with` block."""
+    """Record operations, or not, within a with statement."""
     before, MODE.grad_enabled = MODE.grad_enabled, on
     try:
         yield
