@@ -31,13 +31,13 @@ RANDOM_VALUES, RANDOM_SEED = "at random values", "with a random seed"
 TOO_LARGE = "left out: too large to try with random values"
 TOO_MUCH = "left out: it takes more than the limit of memory"
 COPIES = 4  # memory of checks, relative to the values of the program and its gradients
-LARGEST = 1_000_000  # elements of all nodes of a program that is tried at random values
-EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
+LARGEST = 1_000_000  # largest number of elements of a program that is tried at random values
+EVERY_ROW = 400  # largest number of rows of a Jacobian that is computed for the check
 # rows are checked in groups if all of them one by one would need more computed elements
 MOST_ROWWISE = 50_000_000
 GROUPS = 8  # the least number of groups
-MOST_WORK = 1 << 27  # elements computed for one value of a perturbed input
-MOST_PERTURBED = 1 << 21  # elements of a perturbed input
+MOST_WORK = 1 << 27  # largest number of elements computed for one value of a perturbed input
+MOST_PERTURBED = 1 << 21  # largest number of elements of a perturbed input
 TOO_LARGE_TO_MOVE = "too large to be moved"
 NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
 UNCOMPARED = {

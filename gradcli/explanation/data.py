@@ -70,9 +70,8 @@ def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or a.claims)}
     )
     data = Data(a)
-    values = {key: data(key) for key in sorted(keys, key=_rank)}
-    present = (key for key in KEYS if key in keys)
-    return {key: values[key] for key in present if key != "derivation" or values[key]}
+    built = {key: data(key) for key in sorted(keys, key=_rank)}
+    return {key: built[key] for key in KEYS if key in keys and (key != "derivation" or built[key])}
 
 
 def _rank(key: str) -> int:

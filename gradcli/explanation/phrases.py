@@ -14,12 +14,12 @@ def tight(formula: str) -> str:
 
 
 def shape_text(shape: Shape) -> str:
-    """2×3, (3,) or ()."""
+    """A shape as text: 2×3, (3,) or ()."""
     return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
 
 
 def listed(words: Collection[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Words joined as a list: `a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -40,7 +40,7 @@ def sentence(text: str) -> str:
 
 
 def number_text(value: Any, precision: int = 5) -> str:
-    """2, 0.76159, 1.2e-05, inf, nan: `precision` digits, integers without a point."""
+    """A number as text, with `precision` digits: 2, 0.76159, 1.2e-05, inf, nan."""
     tick()
     value = float(value)
     if math.isnan(value) or math.isinf(value):
@@ -100,11 +100,11 @@ def shown_indices(count: int, most: int) -> tuple[list[int], int]:
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
-WRITTEN_OUT = 10**9  # from which on a count is written with a power of ten
+WRITTEN_OUT = 10**9  # counts from this one on are written with a power of ten
 
 
 def count_text(count: int) -> str:
-    """16,384,000 or 8.59·10¹²; powers of ten from a million on as 10⁶."""
+    """A count as text: 16,384,000, or 8.59·10¹² if large; a power of ten from 10⁶ on as 10⁶."""
     if count < WRITTEN_OUT and (count < 10**6 or str(count).strip("0") != "1"):
         return f"{count:,}"
     digits, power = f"{count:.2e}".split("e+")
@@ -125,7 +125,7 @@ def amount(count: int, unit: str) -> str:
 
 
 def memory(count: int) -> str:
-    """1 byte, 48 bytes, 65.5 MB."""
+    """A number of bytes as text: 1 byte, 48 bytes, 65.5 MB."""
     return amount(count, "B") if count >= 1000 else f"{count} byte{'s' * (count != 1)}"
 
 

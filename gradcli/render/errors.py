@@ -7,8 +7,8 @@ from .. import option_spelling
 from ..errors import EXPRESSION, GradcliError, Span
 
 WIDTH = 100
-LEAST = 20  # columns of the shown line, even after a long prefix
-LONGEST = 400  # characters of a line of a message, which may contain user input
+LEAST = 20  # smallest number of columns of the shown line, even after a long prefix
+LONGEST = 400  # longer lines of a message, which may contain user input, are shortened
 
 
 def message(error: GradcliError, columns: int | None = None) -> str:

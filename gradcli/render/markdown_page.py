@@ -32,8 +32,8 @@ from .environment import Environment
 from .matrix import Cut, column_width, cut, drawn, shortened, texts
 from .tensors import tensor_lines
 
-LINE = 80  # characters of a tensor shown in one line
-WIDEST = 100  # characters of the entries in a row of a table, and of a matrix as text
+LINE = 80  # largest number of characters of a tensor that is shown in one line
+WIDEST = 100  # largest width of the entries in a row of a table, and of a matrix as text
 WIDE = 10_000  # Markdown has no width: lines are wrapped by the reader's browser
 
 

@@ -16,9 +16,9 @@ from ...graphs.shapes import is_square
 from ...lazy import np
 from ..random_numbers import Numbers
 
-EVERY_ELEMENT = 200  # the largest input whose elements are perturbed one by one
-EVERY_OPERATION = 5_000  # the most elements times operations for which that is done
-DIRECTIONS = 3  # random directions for a larger input
+EVERY_ELEMENT = 200  # largest number of elements of an input that are perturbed one by one
+EVERY_OPERATION = 5_000  # largest product of elements and operations for which that is done
+DIRECTIONS = 3  # number of random directions for a larger input
 # if one value of the output needs more computed elements than LONG, one direction is tried; if it
 # needs more than MUCH, no sample is tried even if the slope along that direction is unclear
 LONG = 1 << 20
@@ -26,7 +26,7 @@ MUCH = 1 << 24
 SAMPLE = 100  # elements that are perturbed if all of them together show no clear slope
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
 STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and the perturbed values
-OTHER_STEPS = 10.0, 100.0, 0.1, 0.01  # in units of STEP, tried if no slope equals the gradient
+OTHER_STEPS = 10.0, 100.0, 0.1, 0.01  # times STEP, tried if no slope equals the gradient
 CORNER_ANGLE = 1e-3  # the least relative difference of the one-sided slopes at a corner
 SAME, OTHER, CORNER, NOT_FINITE, UNCLEAR = "same", "other", "corner", "not finite", "unclear"
 
@@ -217,7 +217,7 @@ class Perturbed:
 
 # ---- symmetric inputs ----------------------------------------------------------------------------
 
-MOST = 1 << 16  # elements of a graph that is evaluated to find which inputs must be symmetric
+MOST = 1 << 16  # largest number of elements of a graph that is tested for symmetric inputs
 PERTURBATION = 1e-9  # relative perturbation of the inputs
 # largest relative change of a well-conditioned gradient; rounding is a millionth of PERTURBATION
 CHANGE = 1e-4

@@ -12,10 +12,10 @@ from ...language.problem import Input
 from ...lazy import np
 from ..analysis import Analysis
 
-FEW = 1e-4  # relative: with a larger error fewer than four digits are right
+FEW = 1e-4  # the relative error above which fewer than four digits are right
 LONGER = {"float32": "float64", "float64": "longdouble"}
-MUCH = 1e3  # in units of the rounding of the seed; the gradient of a saturated tanh is less
-MOST = 20_000  # elements of all nodes that are computed again, as higher precision is slow
+MUCH = 1e3  # in units of the seed's rounding error; the gradient of a saturated tanh is smaller
+MOST = 20_000  # largest number of elements that are computed again; higher precision is slow
 
 
 class Rounded(NamedTuple):

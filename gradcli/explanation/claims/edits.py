@@ -27,7 +27,7 @@ from .syntax import (
     times,
 )
 
-# Ranks of edits, lower for likelier ones: stages of the search.
+# Ranks of edits. Likelier edits have lower ranks, and are tried earlier.
 FIRST = 0  # edits that are reported before anything else, such as a mean in place of a sum
 SHAPES = 3  # edits up to this rank exchange rows and columns, or operands
 LIKELY = 5  # edits up to this rank are combined with others

@@ -12,7 +12,7 @@ from .claim import built
 from .points import TOLERANCE, Point
 
 NOISE = 1e-14  # rounding error of a gradient that is 0
-ROWS = 400  # most rows of a Jacobian whose diagonal is computed
+ROWS = 400  # largest number of rows of a Jacobian whose diagonal is computed
 
 
 class Finding(NamedTuple):

@@ -52,7 +52,7 @@ from .syntax import (
 from .words import Words, typed_numbers
 
 MOST = 40  # largest number of parts of a formula that are changed
-FEW = 4  # occurrences of a name of which all subsets are renamed
+FEW = 4  # largest number of occurrences of a name of which all subsets are renamed
 WIDER = 3  # the rank of edits that add a dimension
 MATRICES = 4  # largest number of matrices in a product whose permutations are tried
 
@@ -75,7 +75,7 @@ class Mutation(NamedTuple):
     mistake: str  # the sentence; `{a}` is a part (see `Excerpt`), `{new}` its replacement
     part: str  # the pattern of a part that may have the mistake
     right: str | Callable[[Bindings], ast.expr | None]  # patterns, separated by `;`
-    rank: int  # is lower for likelier mistakes, as in `Edit`
+    rank: int  # lower for likelier mistakes, as in `Edit`
     # yields bindings of further letters, each of which gives a replacement
     choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None
     widens: bool = False  # the replacement has one more dimension
@@ -175,7 +175,7 @@ def _over(m: Bindings, base: ast.expr, name: str, keep: bool = False) -> ast.exp
 
 
 def _seed(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The seed `g`, if the formula lacks it."""
+    """Bind `g` to the seed, if the formula lacks it."""
     if words.seed is not None:
         yield {"g": expression(words.seed), "seed": words.seed}
 

@@ -17,7 +17,7 @@ DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None
 
 
 def wording(finding: Finding) -> Wording:
-    """The wording of a finding's problem."""
+    """The names and formulas of a finding's problem."""
     return finding.point.wording
 
 

@@ -30,7 +30,7 @@ PICKED = re.compile(r"δ\[\w+,\d+\]|δ\[\d+,\w+\]|nonzero\(")  # indices that ma
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
-Write = Callable[[Wording, Input, bool], Notation | None]  # the flag: whether to search
+Write = Callable[[Wording, Input, bool], Notation | None]  # the flag says whether to search
 WriteNode = Callable[[Node], Notation | None]
 
 
@@ -235,7 +235,7 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
 
 
 def _at_generic_sizes(w: Wording, x: Input) -> tuple[Wording, Input] | None:
-    """The wording at generic sizes and its input, if the gradient is computed by the same
+    """The Wording at generic sizes and its input, if the gradient is computed by the same
     operations there; None otherwise.
     """
     generic, grad = w.generic, w.analysis.gradient(x)

@@ -27,9 +27,9 @@ from ..phrases import listed
 SIZES = 3  # random choices of sizes besides the first
 SMALLEST, LARGEST = 2, 9  # range of random sizes
 DRAWS = 40  # attempts to find sizes that the program accepts
-READINGS = 16  # combinations of inputs that may be vectors
+READINGS = 16  # largest number of combinations of inputs whose ranks are changed
 VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # sizes of vectors that are tried
-ELEMENTS = 1_000_000  # total elements of all nodes for which values are drawn
+ELEMENTS = 1_000_000  # largest number of elements of all nodes of a problem
 RANKS = {  # names, by rank
     0: ("a number", "numbers"),
     1: ("a vector", "vectors"),

@@ -25,7 +25,7 @@ LINEAR = ("add", "sub", "neg", "mul", "div")
 
 
 def with_named_reductions(w: Wording) -> Wording:
-    """The wording with names for the reductions that elements of gradients would write out."""
+    """A copy of the Wording with names for the reductions that elements of gradients repeat."""
     if is_large(w.problem):
         return w
     result = copy(w)
@@ -87,7 +87,7 @@ def _written_out(grad: Node, seed: Node, names: Collection[Node]) -> Iterator[No
 def _is_reduction(node: Node) -> bool:
     of_vectors = node.op is OPS["matmul"] and not node.shape
     reduces = node.op.family == "reduction" and node.numel < node.parents[0].numel
-    reduces = reduces and node.parents[0].dtype == "float"  # a count of True stays as it is
+    reduces = reduces and node.parents[0].dtype == "float"  # no names for counts and integers
     return reduces or of_vectors or _contains_reductions(node)
 
 

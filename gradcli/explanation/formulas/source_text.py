@@ -17,7 +17,7 @@ from ..analysis import within_budget
 from ..blocks import EQUALS, Formula, Line, Piece, text_of, tokens_of
 
 WORDS_OF_MODULES = {word for module in MODULES for word in module.split(".")}
-LONGEST = 72  # characters of an operation that is written out
+LONGEST = 72  # largest number of characters of an operation that is written out
 
 
 def role_of(x: Input) -> str:

@@ -33,10 +33,10 @@ from ..random_numbers import Numbers
 from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
 from .trial_values import in_ranges
 
-MOST = 200_000  # elements of all tensors of a trial
-MOST_BACK = 2_000_000  # elements of all tensors that a gradient depends on
+MOST = 200_000  # largest number of elements of all tensors of a trial
+MOST_BACK = 2_000_000  # largest number of elements of all tensors that a gradient depends on
 CLOSE = 1e-6
-DRAWS = 4  # of random numbers, until outputs are finite
+DRAWS = 4  # draws of random numbers, until outputs are finite
 ZERO = 1e-30  # smaller values are rounding errors: the random numbers are of order 1
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
@@ -329,8 +329,8 @@ class Trials:
 
     @cached_property
     def first(self) -> list[Trial]:
-        """The trials that a formula must pass: those at small sizes, if it is generic, and those at
-        the problem's own sizes.
+        """The trials that a formula must pass: at small sizes, if it was derived at generic sizes,
+        and at the problem's own sizes.
         """
         problem, own = self.generic or self.problem, self.problem.shapes
         small = own if self.generic is None else _small(self.generic)

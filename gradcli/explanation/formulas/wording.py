@@ -1,4 +1,4 @@
-"""The names and formulas of nodes, in the user's names wherever there are some."""
+"""The names and formulas of nodes. Formulas use the names that the user gave to values."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -51,7 +51,7 @@ class Wording:
 
     @cached_property
     def names(self) -> dict[Node, Name]:
-        """The nodes that have names."""
+        """The names of inputs, of named intermediates, of the output, and of seed and tangents."""
         p = self.problem
         result = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
         for name, node in p.named.items():
@@ -348,7 +348,7 @@ class Wording:
     @cached_property
     @within_budget()
     def generic(self) -> "Wording | None":
-        """The wording of the problem at generic sizes; None if it has none."""
+        """The Wording of the problem at generic sizes; None if it has none."""
         problem = generic_problem(self.problem)
         if problem is None:
             return None
@@ -482,7 +482,7 @@ class Wording:
 
 @once
 def wording_of(a: Analysis) -> Wording:
-    """The wording of an analysis, one for all answers, so that searches run once."""
+    """The Wording of an analysis, the same for all answers, so that searches run once."""
     return Wording(a)
 
 

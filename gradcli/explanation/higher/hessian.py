@@ -53,7 +53,7 @@ class Hessian:
         return self._of[x.name]
 
     def words(self, x: Input) -> Wording:
-        """The wording of `gradient(x)`."""
+        """The names and formulas of the problem of `gradient(x)`."""
         return wording_of(self.gradient(x))
 
     def moves(self, x: Input) -> bool:
@@ -97,7 +97,7 @@ class Hessian:
 
     @property
     def wording(self) -> Wording:
-        """The names of the problem, its tangents among them."""
+        """The names and formulas of the problem; tangents have names too."""
         return wording_of(self.a)
 
 

@@ -18,8 +18,8 @@ from ..checking.finite_differences import symmetric_inputs
 from ..in_pytorch.kinks import kinks_hit
 from .at_sizes import RESERVED, AtSizes, safe
 
-LARGE = 60  # elements of an array that is written out
-WIDE = 100_000  # number of operations times inputs
+LARGE = 60  # largest number of elements of an array that is written out
+WIDE = 100_000  # programs with a larger product of operations and inputs are not tested
 
 
 class Plan:

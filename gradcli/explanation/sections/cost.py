@@ -15,8 +15,8 @@ from ..formulas.wording import Wording
 from ..phrases import amount, count_text, item_size, listed, memory, middle, shape_text, size_words
 from .jacobian import KINDS
 
-MOST_READERS = 3  # operations that are named as readers of a tensor
-LONGEST_LABEL = 26  # characters
+MOST_READERS = 3  # largest number of operations that are named as readers of a tensor
+LONGEST_LABEL = 26  # largest number of characters of a label
 
 
 def costs(a: Analysis, w: Wording, most: int) -> list[Section]:

@@ -18,8 +18,8 @@ from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..phrases import number_text
 
-READ = 140  # characters of one element that is written out
-ONE_LINE = 76  # an element without numbers this short needs no shorter form
+READ = 140  # largest number of characters of one element that is written out
+ONE_LINE = 76  # the same for an element without numbers, if there is a shorter form
 
 
 @within_budget()

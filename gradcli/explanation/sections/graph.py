@@ -12,8 +12,8 @@ from ..formulas.wording import Wording
 from ..phrases import shape_text
 from .backward import steps
 
-MOST = 500  # nodes of a graph that is drawn
-MOST_FOLLOWED = 40  # nodes of a graph with both passes
+MOST = 500  # largest number of nodes of a graph that is drawn
+MOST_FOLLOWED = 40  # largest number of nodes of a graph that shows both passes
 
 
 def graph(a: Analysis, w: Wording) -> Section:

@@ -22,7 +22,7 @@ from ..sections.element import line_of_element
 from ..sections.jacobian import READABLE, part_of_matrix
 from .gradients import Gradients
 
-FEW = 4  # elements of the output that are written out
+FEW = 4  # largest number of elements of the output that are written out
 ROWS = 12  # rows of the column that are shown
 SEARCHED = 400  # largest number of rows in which nonzero entries are searched for
 STEPS = 12  # largest number of gradients on the way back

@@ -26,8 +26,8 @@ from ..sections.inputs import assumption, choice, free_sizes
 from ..sections.seed import call, loss_name, remarks, row
 from .lines import COMPACT, brief
 
-FEW = 4  # inputs that are listed
-WIDE = 60  # characters of the numbers of an input that is shown
+FEW = 4  # inputs are listed if there are at most so many
+WIDE = 60  # largest number of characters of the numbers of an input that are shown
 
 
 def program(a: Analysis, w: Wording) -> Section:

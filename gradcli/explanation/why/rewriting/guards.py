@@ -58,8 +58,8 @@ def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
 
 
 def _together(out: Node, around: Excluding) -> Iterator[Node]:
-    """`out` with all inputs of the masked operands replaced by safe values, if there are
-    several.
+    """`out` with all inputs of the masked operands that have the mask's shape replaced by safe
+    values, if there are several.
     """
     excluded = [around.node.inputs[k] for k in around.slots]
     inputs = [

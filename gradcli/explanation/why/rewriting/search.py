@@ -1,4 +1,6 @@
-"""The search for an equal expression with a finite gradient: idioms, then guards, then both."""
+"""The search for an equal expression with a finite gradient: by idioms (known rewritings, such as
+log_softmax for the log of softmax), then by guards (`where` around an operand), then by both.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
@@ -94,8 +96,8 @@ class Search:
         return None
 
     def _improves(self, other: Numbers) -> bool:
-        """Whether an expression, which is known to be finite, improves on the original: this has a
-        gradient element that is not finite, or more zeros.
+        """Whether an expression, whose gradient is known to be finite, is better than the original:
+        the gradient of the original is not finite, or has more zeros.
         """
         if self.bad:
             return True
