@@ -9,8 +9,7 @@ from .pointwise import F
 
 def _swap(items, a, b):
     items = list(items)
-    if items or (a, b) != (-2, -1):  # mT of a 0-d tensor is the tensor
-        a, b = shapes.axis(a, len(items)), shapes.axis(b, len(items))
+    a, b = shapes.axis(a, len(items)), shapes.axis(b, len(items))
     if items:
         items[a], items[b] = items[b], items[a]
     return tuple(items)

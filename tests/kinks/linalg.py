@@ -55,6 +55,7 @@ PRODUCTS = [
     ("linalg.cross(a, b)", {"a": [INF, 1.0, 0.0], "b": [0.0, NAN, 1.0]}, ROW),
     ("linalg.cross(a, a)", {"a": ROW}, ROW),
     ("linalg.vander(x, N=4)", {"x": [[0.0, 1.0], [-2.0, 0.5]]}, None),
+    ("linalg.vander(x, N=5)", {"x": [1e-90, 1e90, 2.0]}, None),
     ("F.bilinear(a, b, w, c)", {"a": ROW, "b": [1.0, 2.0], "w": [TALL], "c": [0.5]}, [1.0]),
     ("kron(a, b)", {"a": HOLES, "b": [1.0, 0.0]}, None),
     ("einsum('i...->...', x)", {"x": THREE}, None),
