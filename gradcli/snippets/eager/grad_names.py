@@ -150,6 +150,16 @@ def _full(name: str) -> str:
     return name if re.search(r"Backward\d$", name) else f"{name}Backward0"
 
 
+def _matrix_norm(node: Node, inputs: Sequence[Any]) -> str:
+    """By its order: of all elements, of sums of rows or columns, or of singular values."""
+    order = node.attrs["ord"]
+    if order == "fro":
+        return "LinalgVectorNormBackward0"
+    if node.attrs["keepdim"] and order in (2, -2, "nuc"):
+        return "PermuteBackward0"
+    return "SumBackward1" if order == "nuc" else f"A{'max' if order > 0 else 'min'}Backward0"
+
+
 NAMES: dict[str, Name] = {
     **_table("operators"),
     "scaled_dot_product_attention": _attention,
@@ -190,9 +200,7 @@ NAMES: dict[str, Name] = {
     "gaussian_nll_loss": _loss("MulBackward0"),
     "multilabel_soft_margin_loss": _loss("DivBackward0"),
     "trapezoid": lambda node, inputs: f"{'Mul' if inputs[1] is None else 'Div'}Backward1",
-    "matrix_norm": lambda node, inputs: (
-        "LinalgVectorNormBackward0" if node.attrs["ord"] == "fro" else "SumBackward1"
-    ),
+    "matrix_norm": _matrix_norm,
     "unfold": lambda node, inputs: (
         "Im2ColBackward0" if "kernel_size" in node.attrs else "UnfoldBackward0"
     ),

@@ -12,7 +12,7 @@ from ...analysis import Analysis
 from ...formulas.wording import wording_of
 from ...short.gradients import Gradients
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, method, owner, parts, target_of, within
+from .nodes import calls_in, dotted, method, operands, owner, parts, target_of, within
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -82,6 +82,10 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             if derived is not None:
                 note = "The derivative of what forward computes."
                 yield case.replaced(given[place], derived, note=note)
+            value = given[place]
+            if isinstance(value, ast.Call) and method(value) in ("sum", "mean"):
+                note = "Each element has a gradient of its own."
+                yield case.replaced(value, case.of(operands(value)[0]), note=note)
             sizes = f"({case.match[4].strip()},)" if case.match[4].strip() else "()"
             for built in calls_in(given[place], "ones", "zeros"):
                 yield case.replaced(built, f"{case.of(built.func)}({sizes})")

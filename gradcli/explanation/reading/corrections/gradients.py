@@ -143,7 +143,9 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             loss = dotted(owner(call))
             if loss and not names and not summed(function):
                 why = f"{function.name} has no return: what it gives is None."
-                yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
+                asked = "object has no attribute" in case.message  # of the tensor itself
+                given = loss if asked else f"{loss}.item()"
+                yield case.proposal(case.after(last, f"return {given}"), why=why)
         computed = value_of(last) if isinstance(last, ast.Expr) else None
         if isinstance(computed, ast.Call) and function.name == "forward":
             why = f"{function.name} has no return: what it gives is None."

@@ -15,6 +15,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
     yield from transposed_matrices(case)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for product in products:
+        yield from outer_product(case, product)
         yield from products_of_rows(case, product)
         yield from quadratic_form(case, product)
         yield from batch_of_vectors(case, product)
@@ -83,6 +84,14 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
     for call in case.calls("matmul", "mm", "mv", "dot", "linear"):
         for given in call.args:
             yield case.appended(given, ".T")
+
+
+def outer_product(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """Write torch.outer(u, v) for u @ v of vectors of different sizes."""
+    shapes = [case.shape(s) or () for s in (product.left, product.right)]
+    if [len(s) for s in shapes] == [1, 1]:
+        new = f"torch.outer({case.of(product.left)}, {case.of(product.right)})"
+        yield case.replaced(product, new, note="Each number of one with each of the other.")
 
 
 def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
