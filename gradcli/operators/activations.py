@@ -41,7 +41,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     exact="all",
 )
 def hardsigmoid(g, y, x):
-    """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
+    """(x + 3) / 6, clamped to [0, 1]: a piecewise linear sigmoid."""
     return where((x > -3) & (x < 3), g * SIXTH, 0)
 
 
@@ -85,13 +85,13 @@ def _hardtanh(x, *, min_val, max_val):
     exact="all",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
-    """x, held between min_val and max_val."""
+    """x, clamped to [min_val, max_val]."""
     return where((x <= min_val) | (x >= max_val), 0, g)
 
 
 @shorthand(takes="numbers")
 def relu6(input, inplace=False):
-    """x, held between 0 and 6."""
+    """x, clamped to [0, 6]."""
     check_in_place("relu6", inplace)
     return hardtanh(input, min_val=0.0, max_val=6.0)
 
@@ -129,7 +129,7 @@ def _not_negative(*, lambd):
     takes="floats",
 )
 def softshrink(g, y, x, *, lambd=0.5):
-    """x moved towards 0 by lambd, and 0 where it is nearer than that."""
+    """x moved towards 0 by lambd, and 0 where |x| <= lambd."""
     return where((x >= -lambd) & (x <= lambd), 0, g)
 
 
@@ -221,7 +221,7 @@ def along_channels(weight, input, must_have):
 
 @shorthand(takes="floats")
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
-    """x where it is above 0, otherwise a slope between lower and upper times x."""
+    """x where it is above 0, otherwise x times a slope between lower and upper."""
     check_in_place("rrelu", inplace)
     finite = isfinite(lower) and isfinite(upper)
     require(finite and lower <= upper, f"rrelu() needs lower <= upper, got {lower} and {upper}")
@@ -384,7 +384,7 @@ def gelu(g, y, x, *, approximate="none"):
     exact="all",
 )
 def softsign(input):
-    """x / (|x| + 1): as tanh, but slower on its way to -1 and 1."""
+    """x / (|x| + 1): like tanh, but it approaches -1 and 1 more slowly."""
     return input / (abs(input) + 1)
 
 

@@ -207,7 +207,7 @@ def _remainder(a, b):
     exact="all",
 )
 def remainder(g, y, a, b):
-    """What is left of a after division by b, with the sign of b."""
+    """The remainder of a / b, with the sign of b."""
     return g, -g * floor_divide(a if _is_constant(a) else a.detach(), b.detach())
 
 
@@ -255,7 +255,7 @@ BETWEEN_JUMPS = "it is piecewise constant, and its gradient is 0"
     numpy="np.sign",
 )
 def sign(x):
-    """-1, 0 or 1: the sign."""
+    """The sign of x: -1, 0 or 1."""
 
 
 @elementwise(
@@ -302,7 +302,7 @@ def ceil(x):
     numpy="np.round",
 )
 def round(x):
-    """The nearest integer, the even one of two."""
+    """The nearest integer; halves are rounded to even."""
 
 
 @elementwise(
@@ -345,7 +345,7 @@ def reciprocal(g, y, x):
     exact="all",
 )
 def double(g, y, x):
-    """As floating-point numbers."""
+    """x converted to floating-point numbers."""
     return g
 
 

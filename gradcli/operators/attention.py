@@ -260,7 +260,7 @@ def multi_head_attention_forward(
     k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
     average_attn_weights=True, is_causal=False,
 ):  # fmt: skip
-    """Attention by several heads: the output, and the weights of the values."""
+    """Attention with several heads: the output, and the attention weights."""
     _check_flags(training, dropout_p, is_causal, attn_mask)
     single = query.ndim == 2
     if single:

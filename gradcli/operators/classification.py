@@ -60,9 +60,7 @@ def _saved_for_classes(y, input, target, weight, *, ignore_index, label_smoothin
     exact="all",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
-    """Negative log likelihood: minus the entry of input that each label in target picks, weighted,
-    reduced.
-    """
+    """Negative log likelihood: minus input at the class index in target, weighted, reduced."""
     if input.shape == target.shape == (1,):  # PyTorch's backward raises an error for this vector
         target = target.squeeze(dim=0)
     _check_classes(input, target)
@@ -133,7 +131,7 @@ def _along_classes(weight, ndim, axis):
 def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
 ):
-    """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
+    """nll_loss of log_softmax; target contains class indices, or a probability for each class."""
     valid = 0 <= label_smoothing <= 1
     require(valid, f"label_smoothing must be from 0 to 1, got {label_smoothing}")
     axis = _class_axis(input)
@@ -288,7 +286,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     takes="floats of one kind",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
-    """How far other classes come within margin of the one in target, averaged, reduced."""
+    """max(0, margin - x[target] + x[i]) ** p over the other classes i, averaged, reduced."""
     if p not in (1, 2):
         raise GradcliError("arguments", f"p of multi_margin_loss() must be 1 or 2, got {p}")
     rows = _rows(input)
@@ -319,7 +317,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     takes="floats",
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
-    """How far other classes come within 1 of those in target, which end at -1; reduced."""
+    """max(0, 1 - x[j] + x[i]) over labels j in target, up to -1, and other classes i; reduced."""
     message = "multilabel_margin_loss() needs labels of shape {want}, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
     rows, target = _rows(input), _rows(target)

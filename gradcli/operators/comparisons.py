@@ -60,9 +60,9 @@ def _connective(name, symbol, symbolic, words, example):
     )(rule)
 
 
-logical_and = _connective("logical_and", "&", elements.both, "both hold", "(x > 0) & (x < 1)")
+logical_and = _connective("logical_and", "&", elements.both, "both are True (nonzero)", "(x > 0) & (x < 1)")
 logical_or = _connective(
-    "logical_or", "|", elements.either, "one of them holds", "(x < 0) | (x > 1)"
+    "logical_or", "|", elements.either, "at least one is True (nonzero)", "(x < 0) | (x > 1)"
 )
 
 
@@ -74,7 +74,7 @@ logical_or = _connective(
     examples=(("where(~(x > 0), x, 0)", "x=2x3"),),
 )
 def logical_not(g, y, x):
-    """Whether it does not hold; no gradient."""
+    """Whether x is False (zero); no gradient."""
     return None
 
 
@@ -120,13 +120,13 @@ def _masked(mask, x):
     exact="all",
 )
 def where(g, y, condition, input, other):
-    """input where the condition holds, otherwise other."""
+    """input where condition is True, otherwise other."""
     return None, where(condition, g, 0), where(condition, 0, g)
 
 
 @shorthand("Tensor.where", only_aliases=True)
 def where_method(self, condition, other):
-    """self where the condition holds, otherwise other."""
+    """self where condition is True, otherwise other."""
     return where(condition, self, other)
 
 

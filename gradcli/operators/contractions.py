@@ -265,8 +265,8 @@ def _off_diagonal(term, rank, sizes):
 
 @shorthand()
 def einsum_(*given, equation=None):
-    """Products summed over the subscripts that the output lacks; or over numbers, a list of them
-    after each tensor.
+    """Products summed over the subscripts missing in the output; subscripts may be lists of
+    integers after each tensor.
     """
     if equation is None and given and isinstance(given[0], str):
         equation, given = given[0], given[1:]
@@ -346,7 +346,8 @@ def _contracted(a, b, dims):
     ),
 )
 def tensordot(a, b, *, dims=2):
-    """Sum of products over pairs of dimensions: the last of a, the first of b, or those named."""
+    """Sum of products over pairs of dimensions: the last of a and the first of b, or those in dims.
+    """
     over_a, over_b = _contracted(a, b, dims)
     for m, n in zip(over_a, over_b, strict=True):
         if a.shape[m] == 1:  # a size of 1 is broadcast

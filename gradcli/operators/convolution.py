@@ -297,7 +297,7 @@ def _transposed(n):
             (f"{name}(x, w, output_padding=1, groups=2, dilation=2)", f"x=2x{x},w=2x1x{w}"),
         )[: 2 if n < 3 else 1],
     )
-    @named(name, f"Each element times the kernel, laid over the output: conv{n}d backwards.")
+    @named(name, f"Each element times the kernel, added into the output: the transpose of conv{n}d.")
     def meaning(
         input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
     ):
@@ -315,7 +315,7 @@ for _n in (1, 2, 3):
 
 @shorthand(takes="numbers of one kind", booleans=("transposed",))
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """conv1d, conv2d or conv3d, or their transposes, by the dimensions of input."""
+    """conv1d, conv2d or conv3d, or their transposes, depending on the dimensions of input."""
     count = as_node(input).ndim - 2
     if count not in (1, 2, 3):
         raise GradcliError("shape", f"convolution() takes 3 to 5 dimensions, got {count + 2}")
@@ -330,6 +330,6 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 @shorthand(takes="numbers of one kind")
 def conv_tbc(input, weight, bias, pad=0):
-    """conv1d whose dimensions are time, batch and channels."""
+    """conv1d of an input with dimensions (time, batch, channels)."""
     x, kernel = as_node(input).permute(dims=(1, 2, 0)), weight.permute(dims=(2, 1, 0))
     return OPS["conv1d"](x, kernel, bias, padding=pad).permute(dims=(2, 0, 1))

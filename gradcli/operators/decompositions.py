@@ -78,7 +78,7 @@ def checked_pivots(s, pivots, *_, **attrs):
     flops=no_flops,
 )
 def row_exchanges(g, y, packed, pivots):
-    """P of a decomposition P @ L @ U, from its exchanges of rows; no gradient."""
+    """P of a decomposition P @ L @ U, from its pivots; no gradient."""
     return None, None
 
 
@@ -230,13 +230,13 @@ ZERO_PIVOT = "a pivot is 0, and lu_factor() refuses that; lu_factor_ex() does no
 
 @shorthand("linalg.lu_factor", takes="floats")
 def lu_factor(A, *, pivot=True):
-    """L and U in one matrix, and the exchanges of rows."""
+    """L and U packed into one matrix, and the pivots."""
     return Outputs(_packed_factors(as_node(A), pivot, check=True), ("LU", "pivots"))
 
 
 @shorthand(takes="floats")
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
-    """As lu_factor, and the first pivot that is 0, counted from 1; 0 if none is."""
+    """As lu_factor, with info: the first pivot that is 0, counted from 1; 0 if none is."""
     A = as_node(A)
     result = _packed_factors(A, pivot, check_errors)
     return Outputs((*result, zero_pivot(A)), ("LU", "pivots", "info"))
@@ -244,7 +244,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 
 @shorthand(takes="floats")
 def lu(A, pivot=True, get_infos=False):
-    """L and U in one matrix, and the exchanges of rows."""
+    """L and U packed into one matrix, and the pivots."""
     if get_infos:
         return lu_factor_ex(A, pivot=pivot)
     return Outputs(_packed_factors(as_node(A), pivot, check=False), ("LU", "pivots"))
@@ -252,7 +252,7 @@ def lu(A, pivot=True, get_infos=False):
 
 @shorthand()
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
-    """P, L and U, from what lu_factor() gives."""
+    """P, L and U, from the output of lu_factor()."""
     data = as_node(LU_data)
     rows, columns = matrix(data.shape)[-2:]
     k = min(rows, columns)

@@ -310,13 +310,13 @@ def determinant_sign(g, y, x):
     numpy="np.linalg.slogdet({0})[1]",
 )
 def log_abs_determinant(g, y, x):
-    """Logarithm of the size of the determinant."""
+    """Logarithm of the absolute value of the determinant."""
     return inverse_turned(x, g)
 
 
 @shorthand(takes="floats")
 def slogdet(A):
-    """Sign of the determinant, and the logarithm of its size."""
+    """Sign of the determinant, and the logarithm of its absolute value."""
     A = as_node(A)
     parts = (determinant_sign(A), log_abs_determinant(A))
     return Outputs(parts, ("sign", "logabsdet"))
@@ -335,7 +335,7 @@ def _logdet(x):
     takes="floats",
 )
 def logdet(g, y, x):
-    """Logarithm of the determinant; nan where that is negative."""
+    """Logarithm of the determinant; nan where the determinant is negative."""
     # where y is nan, PyTorch returns a constant nan, so the gradient is 0
     scale = unless(y.ne(y), g, instead=0, zero_slope=True)
     return inverse_turned(x, scale)

@@ -74,7 +74,7 @@ def diag(g, y, x, *, diagonal=0):
 
 @shorthand()
 def diagflat(input, offset=0):
-    """All elements, row by row, as a diagonal."""
+    """A matrix with all elements, row by row, on a diagonal."""
     return diag(flatten(input), diagonal=offset)
 
 
@@ -127,7 +127,7 @@ def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
     numpy="np.diagonal({0}, offset={offset?}, axis1={dim1?}, axis2={dim2?})",
 )
 def diagonal(g, y, x, *, offset=0, dim1=0, dim2=1):
-    """A diagonal of two dimensions, as the last dimension."""
+    """A diagonal of two dimensions, as a new last dimension."""
     return zeros(size=x.shape).diagonal_scatter(g, offset=offset, dim1=dim1, dim2=dim2)
 
 

@@ -199,7 +199,7 @@ def pdist(input, *, p=2.0):
 
 @shorthand(takes="floats, no masks")
 def dist(input, other, p=2):
-    """The length of input - other, all elements taken as one vector."""
+    """The p-norm of input - other over all elements."""
     return vector_norm(input - other, ord=p)
 
 
@@ -243,7 +243,7 @@ def _has_clamped_norm(y, x1, x2, *, dim, eps):
     exact="all",
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
-    """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
+    """The cosine of the angle between vectors along dim, with lengths clamped to at least eps."""
     require(eps >= 0, f"eps of cosine_similarity() must be at least 0, got {eps}")
     directions = []
     for x in _broadcast_both(x1, x2):
@@ -309,7 +309,7 @@ def triplet_margin_loss(
 def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
 ):
-    """triplet_margin_loss; with no distance_function but pairwise_distance."""
+    """triplet_margin_loss; distance_function can only be pairwise_distance."""
     if distance_function is not None:
         raise GradcliError(
             "unsupported",

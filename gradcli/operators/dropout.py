@@ -40,9 +40,9 @@ def _dropped(name, input, p, training):
 dropout = _dropout(
     "dropout",
     training_by_default=True,
-    sentence="input as it is; while training PyTorch drops each element with probability p.",
+    sentence="input unchanged; in training PyTorch drops each element with probability p.",
 )
-CHANNELS = "input as it is; while training PyTorch drops each channel with probability p."
+CHANNELS = "input unchanged; in training PyTorch drops each channel with probability p."
 dropout1d = _dropout("dropout1d", training_by_default=True, sentence=CHANNELS, ranks=(2, 3))
 dropout2d = _dropout(
     "dropout2d",
@@ -53,10 +53,11 @@ dropout2d = _dropout(
 alpha_dropout = _dropout(
     "alpha_dropout",
     training_by_default=False,
-    sentence="input as it is; while training dropout that keeps mean and variance.",
+    sentence="input unchanged; in training PyTorch's dropout that keeps mean and variance.",
 )
 feature_alpha_dropout = _dropout(
     "feature_alpha_dropout",
     training_by_default=False,
-    sentence="input as it is; while training dropout of channels that keeps mean and variance.",
+    sentence="input unchanged; in training PyTorch's dropout of channels that keeps mean and "
+             "variance.",
 )

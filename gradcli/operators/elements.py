@@ -371,7 +371,7 @@ def power(sp, a, b):
 
 
 def nearest(sp, x):
-    """The nearest integer, the even one of two."""
+    """The nearest integer; halves are rounded to even."""
     return sp.Integer(round(float(x))) if x.is_number else sp.Function("round", real=True)(x)
 
 

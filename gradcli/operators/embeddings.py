@@ -115,8 +115,8 @@ def embedding_bag(
     include_last_offset=False,
     padding_idx=None,
 ):
-    """Sum, mean or maximum of the rows of each bag; a bag is a row of input, or goes from one of
-    the offsets to the next.
+    """Sum, mean or maximum of the rows of each bag; a bag is a row of input, or the part of it from
+    one offset to the next.
     """
     _check_arguments(weight.shape, max_norm, padding_idx, "embedding_bag")
     indices = input.value if isinstance(input, Array) else np.asarray(input)
@@ -215,7 +215,7 @@ def _largest(rows, bag, bag_count):
 
 @shorthand(concrete=("input",), unless="num_classes")
 def one_hot(input, num_classes=-1):
-    """Each integer as a row with 1 at this index; no gradient."""
+    """Each integer as a row of zeros with a 1 at this index; no gradient."""
     require(is_integer(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
     array = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(array.max(initial=-1)) + 1 if num_classes == -1 else num_classes

@@ -24,11 +24,11 @@ def _is(name, sentence, symbolic):
     )(rule)
 
 
-isnan = _is("isnan", "Whether it is nan; no gradient.", lambda sp, x: x is sp.nan)
-isinf = _is("isinf", "Whether it is infinite; no gradient.", lambda sp, x: x.is_infinite)
+isnan = _is("isnan", "Whether x is nan; no gradient.", lambda sp, x: x is sp.nan)
+isinf = _is("isinf", "Whether x is infinite; no gradient.", lambda sp, x: x.is_infinite)
 isfinite = _is(
     "isfinite",
-    "Whether it is neither infinite nor nan; no gradient.",
+    "Whether x is neither infinite nor nan; no gradient.",
     lambda sp, x: x is not sp.nan and not x.is_infinite,
 )
 
@@ -65,7 +65,7 @@ def _replaced(x, *, nan, posinf, neginf):
     exact="all",
 )
 def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
-    """x with numbers for nan and infinities: 0 and the largest there are, or those given."""
+    """x with nan replaced by 0 and infinities by the largest floats, or by the numbers passed."""
     return g * isfinite(x)
 
 
@@ -97,7 +97,7 @@ def copysign(g, y, a, b):
     exact="all",
 )
 def nextafter(g, y, a, b):
-    """The number beside a on the way to b."""
+    """The next floating-point number after a towards b."""
     return where(a.ne(b), g, 0), zeros(size=b.shape)
 
 
@@ -111,7 +111,7 @@ def nextafter(g, y, a, b):
     numpy="np.frexp({0})[1]",
 )
 def frexp_exponent(x):
-    """The power of 2 next above |x|; no gradient."""
+    """The exponent of the smallest power of 2 above |x|; no gradient."""
     return where(x.eq(0), 0, floor(abs(x).log2()) + 1).long()
 
 
@@ -130,7 +130,7 @@ def frexp_exponent(x):
     exact="all",
 )
 def frexp_mantissa(x):
-    """x over the power of 2 next above |x|."""
+    """x divided by the smallest power of 2 above |x|."""
     return x / frexp_exponent(x).exp2()
 
 
@@ -142,31 +142,31 @@ def frexp(input):
 
 @shorthand()
 def isposinf(input):
-    """Whether it is inf; no gradient."""
+    """Whether x is inf; no gradient."""
     return isinf(input).logical_and(as_node(input) > 0)
 
 
 @shorthand()
 def isneginf(input):
-    """Whether it is -inf; no gradient."""
+    """Whether x is -inf; no gradient."""
     return isinf(input).logical_and(as_node(input) < 0)
 
 
 @shorthand()
 def isreal(input):
-    """Whether it is a real number: all are here; no gradient."""
+    """Whether x is a real number, which it always is here; no gradient."""
     return as_node(input).eq(0).logical_or(True)
 
 
 @shorthand()
 def signbit(input):
-    """Whether its sign is -, as that of -0 is; no gradient."""
+    """Whether x is negative, or -0; no gradient."""
     return copysign(1.0, input) < 0
 
 
 @shorthand(takes="any of one kind")
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether two are equal but for atol + rtol * |other|; no gradient."""
+    """Whether |input - other| <= atol + rtol * |other|; no gradient."""
     require(rtol >= 0 and atol >= 0, "isclose() and allclose() take no tolerances below 0")
     a, b = as_node(input), as_node(other)
     near = isfinite(a).logical_and(isfinite(b)).logical_and(abs(a - b) <= atol + rtol * abs(b))
@@ -182,7 +182,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @shorthand()
 def equal(input, other):
-    """Whether two have one shape and all their elements are equal: one mask; no gradient."""
+    """Whether two tensors have the same shape and equal elements: a single bool; no gradient."""
     a, b = as_node(input), as_node(other)
     if a.ndim != b.ndim:
         return as_node(False)

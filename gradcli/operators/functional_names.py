@@ -16,21 +16,21 @@ def _dim(x, dim):
 
 @shorthand("F.softmax", "functional.softmax", only_aliases=True, takes="floats")
 def functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """softmax along dim; without one along dimension 1, of one or three dimensions along 0."""
+    """softmax along dim; by default 0 for one or three dimensions, otherwise 1."""
     x = as_node(input)
     return softmax(x, dim=_dim(x, dim))
 
 
 @shorthand("F.log_softmax", "functional.log_softmax", only_aliases=True, takes="floats")
 def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """log_softmax along dim; without one along dimension 1, of one or three dimensions along 0."""
+    """log_softmax along dim; by default 0 for one or three dimensions, otherwise 1."""
     x = as_node(input)
     return log_softmax(x, dim=_dim(x, dim))
 
 
 @shorthand(takes="floats")
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    """softmax of -x; without dim along dimension 1, of one or three dimensions along 0."""
+    """softmax of -x along dim; by default 0 for one or three dimensions, otherwise 1."""
     x = as_node(input)
     neg.check_kinds((x,), "softmin")
     return softmax(-x, dim=_dim(x, dim))

@@ -28,7 +28,7 @@ def _lgamma(x):
     numpy="scipy.special.gammaln",
 )
 def lgamma(g, y, x):
-    """Logarithm of the size of the gamma function."""
+    """Logarithm of the absolute value of the gamma function."""
     return g * digamma(x)
 
 
@@ -123,7 +123,7 @@ def _sum_of_digammas(g, y, x, *, p):
     takes="numbers",
 )
 def mvlgamma(x, *, p):
-    """Logarithm of the gamma function of matrices with p rows."""
+    """Logarithm of the multivariate gamma function of dimension p."""
     require(is_integer(p) and p > 0, f"p of mvlgamma() must be a positive integer, got {p!r}")
     if p > WRITTEN_OUT:
         total = lgamma(_arguments(x, p)).sum(dim=-1)

@@ -98,13 +98,15 @@ def _gather(x, index, *, dim):
     saved=(..., "x"),
 )
 def gather(g, y, x, index, *, dim):
-    """Along dim, the element that index names."""
+    """The elements at the indices along dim."""
     return g.scatter_to(shape=x.shape, dim=dim, index=index), None
 
 
 @shorthand()
 def take_along_dim(input, indices, dim=None):
-    """Along dim, the element that indices name, with broadcasting; without dim, of all in a row."""
+    """The elements at the indices along dim, with broadcasting; without dim, of the flattened
+    tensor.
+    """
     if dim is None:
         return gather(flatten(input), dim=0, index=flatten(indices))
     if input.ndim != indices.ndim:
@@ -167,7 +169,7 @@ def _index_select(x, index, *, dim):
     exact="all",
 )
 def index_select(x, index, *, dim):
-    """The slices along dim that index names."""
+    """The slices at the indices along dim."""
     return gather(
         x, dim=dim, index=as_gather_index(index, dim, _selected(x.shape, index.shape, dim=dim))
     )
@@ -185,7 +187,7 @@ def select(input, dim, index):
 
 @shorthand("narrow_copy", concrete=("start",))
 def narrow(input, dim, start, length):
-    """The part of a length along dim, from start on."""
+    """The slice of the given length along dim, from start on."""
     axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("shape", "narrow() needs at least one dimension")
@@ -206,7 +208,7 @@ def copies(input, repeats, dim=None, *, output_size=None):
 
 @shorthand(concrete=("repeats",), allocates=copies)
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
-    """Each element, or each slice along dim, so many times."""
+    """Each element, or each slice along dim, repeated as often as `repeats` says."""
     if dim is None:
         input, dim = flatten(input), 0
     axis = shapes.axis(dim, input.ndim)
@@ -241,7 +243,7 @@ def _several(s, *, repeats, dim):
     examples=(("x.repeat_interleave(2)", "x=2x3"), ("x.repeat_interleave(3, dim=1)", "x=2x2")),
 )
 def repeat_each(g, y, x, *, repeats, dim):
-    """Each slice along a dimension as often as any other."""
+    """Each slice along a dimension repeated, all of them equally often."""
     grouped = (*x.shape[: dim + 1], repeats, *x.shape[dim + 1 :])
     return g.reshape(shape=grouped).sum(dim=dim + 1)
 
@@ -273,7 +275,7 @@ def _take(x, index, *, dim=0):
     index=lambda lower, i, x, index: lower(_taken_in_a_row(x, index), i),
 )
 def take(g, y, x, index):
-    """The elements that index names, all counted in a row."""
+    """The elements at the indices into the flattened tensor."""
     return zeros(size=x.shape).put(index, g, accumulate=True), None
 
 
@@ -379,7 +381,7 @@ def _folded(g, y, x, *, dimension, size, step):
     exact="all",
 )
 def unfold(x, *, dimension, size, step):
-    """The windows of a size along a dimension, a step apart, as a new last dimension."""
+    """The windows of the given size along a dimension, `step` apart, as a new last dimension."""
     if not x.ndim:
         return expand(x, shape=(size,))
     axis = shapes.axis(dimension, x.ndim)
@@ -394,7 +396,7 @@ def unfold(x, *, dimension, size, step):
 
 @shorthand(concrete=("mask",))
 def masked_select(input, mask):
-    """The elements where the mask holds, in a row."""
+    """The elements where mask is True, as a vector."""
     if not isinstance(mask, Array) or mask.dtype != "bool":
         raise GradcliError("arguments", "masked_select() needs a mask of True and False")
     shape = shapes.broadcast(input.shape, mask.value.shape)
@@ -406,7 +408,7 @@ def masked_select(input, mask):
 
 @shorthand("argwhere", concrete=("input",), floats=True)
 def nonzero(input, *, as_tuple=False):
-    """Where elements are not 0, a row for each of them; no gradient."""
+    """The indices of the nonzero elements, a row for each of them; no gradient."""
     result = input.value if isinstance(input, Array) else np.asarray(input)
     indices = np.argwhere(result)
     if not as_tuple:

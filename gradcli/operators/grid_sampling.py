@@ -386,7 +386,7 @@ def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_cor
     booleans=("align_corners",),
 )
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sample with modes by number."""
+    """grid_sample with modes given as integers."""
     if interpolation_mode not in range(len(WEIGHTS)) or padding_mode not in range(len(PADDINGS)):
         raise GradcliError("arguments", "grid_sampler() has modes and padding modes 0, 1 and 2")
     mode, padding = list(WEIGHTS)[interpolation_mode], PADDINGS[padding_mode]

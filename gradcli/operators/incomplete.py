@@ -92,5 +92,5 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     exact="all",
 )
 def heaviside(g, y, x, values):
-    """0 left of 0 and 1 right of it; at 0 the second number."""
+    """0 for negative and 1 for positive numbers; at 0 the number in `values`."""
     return UNDERIVED, UNDERIVED

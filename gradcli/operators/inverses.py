@@ -160,20 +160,20 @@ def zero_pivot(g, y, x):
 
 @shorthand(takes="floats")
 def inv_ex(A, *, check_errors=False):
-    """Inverse, and 0 where there is one."""
+    """Inverse, with info: 0 where there is one."""
     return Outputs((inv(A, check=check_errors), zero_pivot(A)), ("inverse", "info"))
 
 
 @shorthand(takes="floats of one kind")
 def solve_ex(A, B, *, left=True, check_errors=False):
-    """As solve, and 0 where there is a solution."""
+    """As solve, with info: 0 where there is a solution."""
     result = solve(A, B, left=left, check=check_errors)
     return Outputs((result, zero_pivot(A)), ("result", "info"))
 
 
 @shorthand(takes="floats")
 def tensorinv(A, ind=2):
-    """Inverse of the map from the dimensions from `ind` on to those before."""
+    """Inverse of A as a linear map from its dimensions from `ind` on to those before."""
     A = as_node(A)
     head, tail = A.shape[:ind], A.shape[ind:]
     if ind < 1:

@@ -82,40 +82,40 @@ def _stacked(*inputs, dim):
     numpy="np.stack({tensors}, axis={dim})",
 )
 def stack(g, y, *tensors, dim=0):
-    """Tensors of one shape along a new dimension."""
+    """Tensors of one shape joined along a new dimension."""
     leading = (slice(None),) * shapes.axis(dim, y.ndim)
     return tuple(g[(*leading, k)] for k in range(len(tensors)))
 
 
 @shorthand()
 def hstack(tensors):
-    """Tensors side by side: along dimension 1, vectors along their only one."""
+    """Tensors joined along dimension 1, vectors along dimension 0."""
     nodes = tuple(map(as_vector, listed((tensors,))))
     return cat(nodes, dim=0 if nodes[0].ndim == 1 else 1)
 
 
 @shorthand("row_stack")
 def vstack(tensors):
-    """Tensors on top of each other, a vector being a row."""
+    """Tensors joined along dimension 0; a vector is a row."""
     return cat(tuple(map(as_matrix, listed((tensors,)))))
 
 
 @shorthand()
 def dstack(tensors):
-    """Tensors one behind the other, along dimension 2."""
+    """Tensors joined along dimension 2."""
     return cat(tuple(map(as_box, listed((tensors,)))), dim=2)
 
 
 @shorthand()
 def column_stack(tensors):
-    """Tensors side by side, a vector being a column."""
+    """Tensors side by side; a vector is a column."""
     nodes = listed((tensors,))
     return cat(tuple(x if x.ndim > 1 else reshape(x, shape=(x.numel, 1)) for x in nodes), dim=1)
 
 
 @shorthand()
 def block_diag(*tensors):
-    """Matrices along a diagonal, zeros elsewhere; a vector being a row."""
+    """Matrices along a diagonal, zeros elsewhere; a vector is a row."""
     nodes = tuple(map(as_matrix, listed(tensors)))
     if any(x.ndim > 2 for x in nodes):
         raise GradcliError("shape", "block_diag() takes tensors of at most two dimensions")
@@ -129,7 +129,7 @@ def block_diag(*tensors):
 
 @shorthand(takes="any of one kind")
 def meshgrid(*tensors, indexing="ij"):
-    """Each vector spread over a grid of all; with "xy", rows and columns are exchanged."""
+    """Each vector expanded to the grid of all; with "xy", rows and columns are exchanged."""
     if indexing not in ("ij", "xy"):
         raise GradcliError("arguments", f"indexing must be 'ij' or 'xy', got {indexing!r}")
     nodes = tuple(map(as_vector, listed(tensors)))

@@ -12,19 +12,19 @@ from .leaves import Array, numbers
 
 @shorthand()
 def bool_(input):
-    """True where it is not 0; no gradient."""
+    """True where x is not 0; no gradient."""
     return input.ne(0)
 
 
 @shorthand()
 def logical_xor(input, other):
-    """Where one of two is not 0 and the other is; no gradient."""
+    """Whether exactly one of the two is True (nonzero); no gradient."""
     return input.ne(0).ne(other.ne(0))
 
 
 @shorthand()
 def type_as(input, other):
-    """input in the kind of other: as floats, integers or a mask."""
+    """input in the dtype of other: as floats, integers or a mask."""
     kinds = {"float": double, "int": long, "bool": bool_}
     return input if input.dtype == other.dtype else kinds[other.dtype](input)
 
@@ -34,7 +34,7 @@ def type_as(input, other):
 
 @shorthand(takes="no masks")
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
-    """Whether it is one of the others; no gradient."""
+    """Whether each element is one of test_elements; no gradient."""
     others = as_node(test_elements)
     same = as_node(elements).unsqueeze(dim=-1).eq(others.reshape(shape=(others.numel,)))
     result = same.sum(dim=-1) > 0
@@ -90,7 +90,7 @@ def place_in_row(g, y, rows, x, *, right=False):
 
 @shorthand(takes="numbers")
 def bucketize(input, boundaries, *, right=False, out_int32=False):
-    """How many of the boundaries are below it, or not above it, if right; no gradient."""
+    """How many of the boundaries are below input, or with right=True not above it; no gradient."""
     vector = isinstance(boundaries, Node) and boundaries.ndim == 1
     require(vector, "the boundaries of bucketize() must be a vector, as tensor([0.0, 1.0])")
     return place_in_row(boundaries, input, right=right)
@@ -98,7 +98,7 @@ def bucketize(input, boundaries, *, right=False, out_int32=False):
 
 @shorthand()
 def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False, sorter=None):
-    """How many of a sorted sequence, row by row, are below each number; no gradient."""
+    """How many elements of a sorted sequence, row by row, are below each number; no gradient."""
     require(side in (None, "left", "right"), f"side must be 'left' or 'right', got {side!r}")
     require(not right or side != "left", "right=True of searchsorted() is no side='left'")
     if isinstance(input, Node):
@@ -139,7 +139,7 @@ def bincount(input, weights=None, minlength=0):
 
 @shorthand(concrete=("input",))
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The integers or truth values that occur, in order; of floats it has no derivative."""
+    """The distinct integers or truth values, sorted; of floats it has no derivative."""
     require(dim is None, "unique() compares elements here, no slices: leave dim out")
     array = _integers(input)
     values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
@@ -156,7 +156,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     allocates=lambda input, bins=100, min=0, max=0: bins,
 )
 def histc(input, bins=100, min=0, max=0):
-    """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
+    """How many elements are in each of `bins` equal intervals from min to max; no gradient."""
     require(is_integer(bins) and bins > 0, "bins of histc() must be a positive integer")
     result = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
     low, high = _ends(result, min, max)
@@ -196,14 +196,14 @@ def _masks(name, *tensors):
     return nodes
 
 
-bitwise_and = _of_masks("bitwise_and", "Where both hold", logical_and)
-bitwise_or = _of_masks("bitwise_or", "Where one of two holds, or both", logical_or)
-bitwise_xor = _of_masks("bitwise_xor", "Where one of two holds and the other does not", ne)
+bitwise_and = _of_masks("bitwise_and", "Whether both are True", logical_and)
+bitwise_or = _of_masks("bitwise_or", "Whether at least one is True", logical_or)
+bitwise_xor = _of_masks("bitwise_xor", "Whether exactly one of the two is True", ne)
 
 
 @shorthand()
 def bitwise_not(input):
-    """Where a mask does not hold, or the opposite bits of integers; no gradient."""
+    """Whether a mask is False; of integers, all bits inverted; no gradient."""
     x = as_node(input)
     return -1 - x if x.dtype == "int" else _masks("bitwise_not", x)[0].logical_not()
 
@@ -213,7 +213,7 @@ def bitwise_not(input):
 
 @shorthand()
 def item(input):
-    """The number in a tensor that has one, cut off from the graph; no gradient."""
+    """The number in a tensor of one element, detached from the graph; no gradient."""
     x = as_node(input)
     require(x.numel == 1, f"item() takes a tensor of one element, not of {x.numel}")
     return x.detach().reshape(shape=())

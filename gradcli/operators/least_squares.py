@@ -126,7 +126,7 @@ def _batched(A, B):
 
 @shorthand(takes="floats of one kind")
 def lstsq(A, b, rcond=None, *, driver=None):
-    """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
+    """x that minimizes the sum of squares of A @ x - b; and residuals, rank and singular values."""
     A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))
     number = rcond is None or isinstance(rcond, int | float)
     require(number, f"rcond of lstsq() must be a number, got {rcond!r}")

@@ -241,7 +241,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
     saved=(..., INTERMEDIATE),
 )
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
-    """How unlikely counts are where input, or its exponential, is their average; reduced."""
+    """How unlikely the counts in target are if input, or exp(input), is their mean; reduced."""
     subtracted = [*[target] * full, *[input] * (not log_input)]
     check_kinds("poisson_nll_loss", "no masks", subtracted)
     if log_input:
@@ -295,7 +295,8 @@ def held_above(g, y, x, *, min, least=None):
     saved=(..., INTERMEDIATE),
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
-    """How unlikely target is under normal distributions of mean input and variance var, reduced."""
+    """How unlikely target is under normal distributions with mean input and variance var, reduced.
+    """
     if var.op.name != "constant":
         check_kinds("the variance of gaussian_nll_loss", "floats", (var,))
     var = held_above(_variance_of(input, var), min=eps, least=0)
@@ -328,7 +329,7 @@ def _variance_of(input, var):
     takes=FLOATS_FIRST,
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
-    """input where target is 1, margin - input or at least 0 where it is -1, reduced."""
+    """input where target is 1, max(0, margin - input) where it is -1, reduced."""
     of_negatives = where(target.ne(1), (margin - input).clamp(min=0), 0)
     return reduced(of_negatives + where(target.ne(-1), input, 0), reduction)
 
@@ -390,7 +391,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
     saved=(..., INTERMEDIATE),
 )
 def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
-    """How far input1 is from being above input2, or below where target is -1, reduced."""
+    """max(0, margin - target * (input1 - input2)), reduced; target is 1 or -1."""
     if not input1.ndim == input2.ndim == target.ndim:
         raise GradcliError(
             "shape", "margin_ranking_loss() needs tensors with the same number of dimensions"

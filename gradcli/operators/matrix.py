@@ -193,7 +193,7 @@ def _sides_of_a_square(a, b):
     exact="value",
 )
 def kron(a, b):
-    """Kronecker product: every element of a times the whole of b, laid side by side."""
+    """Kronecker product: every element of a times the whole of b, as blocks of a matrix."""
     ndim = max(a.ndim, b.ndim)
     left = a.reshape(shape=(1,) * (ndim - a.ndim) + a.shape)
     right = b.reshape(shape=(1,) * (ndim - b.ndim) + b.shape)

@@ -125,7 +125,7 @@ def batch_norm(
     momentum=0.1,
     eps=1e-05,
 ):
-    """Each channel scaled to mean 0 and variance 1, its own in training, then * weight + bias."""
+    """(input - mean) / std * weight + bias, by channel; mean and std of the batch in training."""
     number = isinstance(momentum, int | float)
     require(number, f"momentum of batch_norm() must be a number, got {momentum!r}")
     if input.ndim == 1 and input.numel == 0:
@@ -309,7 +309,7 @@ def _norm_has_kink(y, input, *, p, dim, maxnorm):
     takes="floats",
 )
 def renorm(input, *, p, dim, maxnorm):
-    """The slices along dim, those of a norm above maxnorm scaled down to it."""
+    """The slices along dim; those with a norm above maxnorm are scaled down to it."""
     if input.ndim < 2:
         raise GradcliError("shape", "renorm() needs at least two dimensions")
     if p <= 0 or maxnorm < 0:
@@ -323,7 +323,7 @@ def renorm(input, *, p, dim, maxnorm):
 
 @shorthand(takes="floats of one kind")
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
-    """layer_norm, with mean and 1 / deviation, through which no gradient flows."""
+    """layer_norm, and mean and 1 / std, through which no gradient flows."""
     out = layer_norm(input, normalized_shape, weight, bias, eps)
     dim = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     return Outputs((out, *_statistics(input, dim, eps, keepdim=True)))
@@ -331,7 +331,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 @shorthand(takes="floats of one kind")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
-    """group_norm, with mean and 1 / deviation, through which no gradient flows."""
+    """group_norm, and mean and 1 / std, through which no gradient flows."""
     shape = as_node(input).shape
     same = shape[:2] == (N, C) and shapes.numel(shape[2:]) == HxW
     message = f"N, C and HxW of native_group_norm() must match the input, of {shapes.text(shape)}"
@@ -342,7 +342,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
 
 @shorthand(takes="floats of one kind", booleans=("training",))
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
-    """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
+    """batch_norm, and in training mean and 1 / std, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)
     none = zeros(size=(0,))
     saved = _statistics(input, _all_but(1, input), eps) if training else (none, none)

@@ -199,7 +199,7 @@ def _matrix_kinks(y, x, *, ord, dim, keepdim):
     takes="floats",
 )
 def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
-    """'fro', as of a vector; 'nuc' and 2 by singular values; 1 by columns, inf by rows."""
+    """'fro', as of a vector; 'nuc' and 2 of singular values; 1 of column sums, inf of row sums."""
     over = shapes.axes(dim, x.ndim) if isinstance(dim, tuple) else ()
     if len(over) != 2 or x.ndim < 2:
         have = shapes.text(x.shape)
@@ -216,7 +216,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 
 @shorthand(takes="floats")
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
-    """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
+    """The p-norm of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
     x = as_node(input)
     if ord is not None:  # the keyword of linalg.norm
         return vector_or_matrix_norm(x, ord, dim, keepdim)
@@ -228,13 +228,13 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
 
 @shorthand("Tensor.norm", only_aliases=True, takes="floats")
 def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
-    """norm as a method, which writes its answer nowhere else."""
+    """norm as a method, without the argument out."""
     return norm(input, p, dim, keepdim)
 
 
 @shorthand("linalg.norm", only_aliases=True, takes="floats")
 def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
-    """The norm of a vector or of a matrix, by the number of dimensions."""
+    """The norm of a vector or of a matrix, depending on the number of dimensions."""
     x = as_node(A)
     if ord is None and (dim is None or isinstance(dim, int) or len(dim) != 2):
         return vector_norm(x, dim=dim, keepdim=keepdim)
@@ -252,13 +252,13 @@ def nuclear_norm(input, dim=None, keepdim=False):
 
 @shorthand()
 def frobenius_norm(input, dim=None, keepdim=False):
-    """The length of all elements as one vector, or along dim."""
+    """The square root of the sum of squares, of all elements or along dim."""
     return norm(input, "fro", dim, keepdim)
 
 
 @shorthand()
 def norm_except_dim(v, pow=2, dim=0):
-    """The norm over all dimensions but one; with dim=-1 over all, in the shape of a number."""
+    """The norm over all dimensions but dim; with dim=-1 over all, as a single number."""
     require(is_integer(pow), f"pow of norm_except_dim() must be an integer, got {pow!r}")
     x = as_node(v)
     if dim == -1:

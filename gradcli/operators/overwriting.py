@@ -95,7 +95,7 @@ def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
 
 @shorthand("as_strided_scatter", only_aliases=True)
 def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
-    """input with src in place of what as_strided sees."""
+    """input with src in place of the elements that as_strided selects."""
     base = owns_memory(as_node(input), "as_strided_scatter")
     return as_strided_scatter(
         base, src, size=size, stride=stride, storage_offset=storage_offset or 0
@@ -127,7 +127,7 @@ def _write_strided(out, src, size, stride, offset):
     exact="all",
 )
 def masked_fill(input, mask, value):
-    """input with one value where the mask holds."""
+    """input with one value where mask is True."""
     if value.ndim:
         have = shapes.text(value.shape)
         raise GradcliError(
@@ -148,7 +148,7 @@ def masked_fill(input, mask, value):
     exact="all",
 )
 def masked_scatter(input, mask, source):
-    """input with the elements of source, in their order, where the mask holds."""
+    """input with the elements of source, in their order, where mask is True."""
     shape = shapes.broadcast(input.shape, mask.shape)
     if not source.numel:
         return expand(input, shape=shape)
@@ -175,5 +175,5 @@ def _as_number(s, value):
     numpy="np.full_like({0}, {1})",
 )
 def fill(g, y, x, value):
-    """One value everywhere, in the shape of x."""
+    """x with every element replaced by one value."""
     return zeros(size=x.shape), g.sum()

@@ -38,7 +38,9 @@ def _saved(y, input, *, mode, **_):
     exact="all",
 )
 def pad(input, *, pad, mode="constant", value=None):
-    """Elements put before and after the last dimensions, last dimension first; below 0, cut off."""
+    """Elements added before and after the last dimensions, last dimension first; if negative, cut
+    off.
+    """
     amounts = _amounts(input, pad)
     if mode == "constant":
         return _constant(input, amounts, 0 if value is None else value)
@@ -129,5 +131,5 @@ def _lengthened(x, dim, before, after, mode):
 
 @shorthand()
 def constant_pad_nd(input, pad, value=0):
-    """pad with one value."""
+    """pad with a constant value."""
     return OPS["pad"](input, pad=pad, value=value)

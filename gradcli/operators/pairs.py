@@ -180,7 +180,7 @@ def _lerp(a, b, weight):
     exact="all",
 )
 def lerp(g, y, input, end, weight):
-    """The point between input and end, at weight on a way from 0 to 1."""
+    """input + weight * (end - input)."""
     return g * (1 - weight), g * weight, g * (end - input)
 
 

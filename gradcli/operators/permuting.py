@@ -60,7 +60,7 @@ def permuted(x, dims):
 
 @shorthand("moveaxis")
 def movedim(input, source, destination):
-    """Dimensions moved to other places; the rest keep their order."""
+    """Dimensions moved to other positions; the rest keep their order."""
     input = as_node(input)
     sources, to = (_distinct_dims(dims, input.ndim) for dims in (source, destination))
     if len(sources) != len(to):
@@ -141,19 +141,19 @@ def _unchanged(s, *, dims):
     numpy="np.flip({0}, {dims})",
 )
 def flip(g, y, x, *, dims):
-    """Read backward along dims."""
+    """Elements in reverse order along dims."""
     return g.flip(dims=dims)
 
 
 @shorthand()
 def fliplr(input):
-    """Read backward along dimension 1."""
+    """Elements in reverse order along dimension 1."""
     return _flipped(input, 1)
 
 
 @shorthand()
 def flipud(input):
-    """Read backward along dimension 0."""
+    """Elements in reverse order along dimension 0."""
     return _flipped(input, 0)
 
 
@@ -211,7 +211,7 @@ def _rolled(x, *, shifts, dims):
     numpy="np.roll({0}, {shifts}, {dims})",
 )
 def roll(g, y, x, *, shifts, dims=None):
-    """Moved on along dims; what leaves at one end comes in at the other."""
+    """Elements shifted along dims; those shifted out at one end come in at the other."""
     back = tuple(-n for n in shifts) if isinstance(shifts, tuple) else -shifts
     return g.roll(shifts=back, dims=dims)
 
@@ -233,12 +233,12 @@ fftshift = _halves(
     "The two halves of each of the dimensions exchanged, so that frequency 0 is in the middle.",
     lambda n: n // 2,
 )
-ifftshift = _halves("ifftshift", "What undoes fftshift.", lambda n: -(n // 2))
+ifftshift = _halves("ifftshift", "The inverse of fftshift.", lambda n: -(n // 2))
 
 
 @shorthand()
 def rot90(input, k=1, dims=(0, 1), *, axes=None):
-    """Turned by 90 degrees k times, from the first of dims toward the second."""
+    """Rotated by 90 degrees k times, from the first of dims toward the second."""
     input, dims = as_node(input), dims if axes is None else axes
     if len(dims) != 2 or len(_distinct_dims(dims, input.ndim)) != 2:
         raise GradcliError(
@@ -307,7 +307,7 @@ def pixel_unshuffle(input, *, downscale_factor):
     torch=F + "channel_shuffle", examples=(("channel_shuffle(x, 2)", "x=1x4x1x2"),), exact="all"
 )
 def channel_shuffle(input, *, groups):
-    """Channels of groups dealt out in turn."""
+    """The channels of the groups interleaved: the first of each group, then the second, ..."""
     if input.ndim < 3 or groups < 1 or input.shape[1] % groups:
         have = shapes.text(input.shape)
         raise GradcliError(

@@ -278,5 +278,5 @@ def silu(g, y, x):
 
 @written_out(domain=(0.3, 2.0), rule=lambda g, y, x: g / (3 * y * y))
 def cbrt(x):
-    """Cube root, of numbers below 0 too."""
+    """Cube root, of negative numbers too."""
     return OPS["sign"](x) * OPS["abs"](x) ** (1 / 3)

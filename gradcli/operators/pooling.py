@@ -286,7 +286,7 @@ def _sliding(n):
         ),
     )
 
-    @named(name, "The largest element of each window, and where it is.")
+    @named(name, "The largest element of each window, and its index.")
     def pool(
         input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False,
@@ -302,7 +302,7 @@ def _sliding(n):
 
     @shorthand(f"{name}_with_indices", only_aliases=True, takes="numbers")
     def both(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-        """The largest element of each window and where it is."""
+        """The largest element of each window, and its index."""
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
@@ -344,7 +344,7 @@ def _adaptive(n):
         ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
     )
 
-    @named(name, "The largest element of each of output_size windows, and where it is.")
+    @named(name, "The largest element of each of output_size windows, and its index.")
     def pool(input, output_size, return_indices=False):
         return _with_indices(name, input, return_indices, output_size=output_size)
 
@@ -355,7 +355,7 @@ def _adaptive(n):
 
     @shorthand(*names, only_aliases=True, takes="floats")
     def both(input, output_size):
-        """The largest element of each window and where it is."""
+        """The largest element of each window, and its index."""
         return pool(input, output_size, True)
 
 

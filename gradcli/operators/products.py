@@ -133,7 +133,7 @@ def _chained(name, tensors, least):
 
 @shorthand()
 def matrix_power(A, n):
-    """A @ A @ ... @ A, n times; of the inverse, where n is negative."""
+    """A @ A @ ... @ A, n factors; of the inverse, if n is negative."""
     A = as_node(A)
     square(A.shape)
     if not isinstance(n, int):
@@ -258,7 +258,7 @@ def vander(x, *, N=None, increasing=False):
     takes="numbers of one kind",
 )
 def bilinear(input1, input2, weight, bias=None):
-    """Each output a sum of all products of an element of input1 and one of input2, weighted."""
+    """input1 @ weight[k] @ input2 + bias[k], for each output feature k."""
     have = f"{shapes.text(input1.shape)} and {shapes.text(input2.shape)}"
     message = f"bilinear() needs inputs alike but for the last size, not shapes {have}"
     shapes.require_equal(input1.shape[:-1], input2.shape[:-1], message)

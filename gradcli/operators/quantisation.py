@@ -18,7 +18,7 @@ OUTSIDE = "zero_point must be an integer between quant_min and quant_max"
 
 @shorthand()
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
-    """input, rounded to multiples of scale; the gradient passes where those can be stored."""
+    """input rounded to multiples of scale; the gradient is 0 outside quant_min to quant_max."""
     for number in (scale, zero_point):
         require(as_node(number).numel == 1, "scale and zero_point must each be one number")
     inverse = _inverse(as_node(scale))

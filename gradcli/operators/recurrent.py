@@ -47,7 +47,7 @@ rnn_relu_cell = _plain_cell(
 
 @shorthand(takes="floats of one kind")
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """The next state of a gated recurrent unit; rows of w_ih: reset, update, new."""
+    """The next hidden state of a gated recurrent unit; rows of w_ih: reset, update, new."""
     state = as_node(hx)
     from_input, from_state = _sums(as_node(input), state, w_ih, w_hh, b_ih, b_hh)
     reset_in, update_in, new_in = chunk(from_input, 3, 1)
@@ -59,9 +59,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 @shorthand(takes="floats of one kind")
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """The next state and memory of a long short-term memory; rows of w_ih: input, forget, new,
-    output.
-    """
+    """The next hidden and cell state of an LSTM; rows of w_ih: input, forget, cell, output."""
     if not isinstance(hx, tuple) or len(hx) != 2:
         raise GradcliError("arguments", "lstm_cell() takes its state and memory as (h, c)")
     state, memory = map(as_node, hx)
@@ -150,12 +148,12 @@ def _stepped(cell):
 
 
 rnn_tanh = _sequence(
-    "rnn_tanh", _stepped(rnn_tanh_cell), "rnn_tanh_cell from time to time: outputs, last state."
+    "rnn_tanh", _stepped(rnn_tanh_cell), "rnn_tanh_cell at each time step: outputs, last state."
 )
 rnn_relu = _sequence(
-    "rnn_relu", _stepped(rnn_relu_cell), "rnn_relu_cell from time to time: outputs, last state."
+    "rnn_relu", _stepped(rnn_relu_cell), "rnn_relu_cell at each time step: outputs, last state."
 )
-gru = _sequence("gru", _stepped(gru_cell), "gru_cell from time to time: outputs, last state.")
+gru = _sequence("gru", _stepped(gru_cell), "gru_cell at each time step: outputs, last state.")
 
 
 def _weights_backwards(input, hx, params, has_biases, *_, **__):
@@ -167,7 +165,7 @@ def _weights_backwards(input, hx, params, has_biases, *_, **__):
 lstm = _sequence(
     "lstm",
     lstm_cell,
-    "lstm_cell from time to time: outputs, last state, last memory.",
+    "lstm_cell at each time step: outputs, last hidden state, last cell state.",
     remembers=True,
     saved=_weights_backwards,
     saved_dtype="float32",  # MKLDNN computes it as one operation; float64 uses those above

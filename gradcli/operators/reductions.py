@@ -85,7 +85,7 @@ def _along_one(*, dim, keepdim):
     saved=(..., "output"),
 )
 def prod(g, y, x, dim):
-    """Product along dim; exact where factors are 0."""
+    """Product along dim; its derivative is exact where factors are 0."""
     return g * prod_others(x, dim=dim)
 
 
@@ -294,14 +294,15 @@ min_all = _extreme_of_all("min", lambda x: x.amin(), "Smallest of all elements."
 
 @shorthand()
 def max(input, dim=None, keepdim=False, *, other=None):
-    """Of all elements; along dim, with values and indices; or the larger of two tensors."""
+    """The largest of all elements; along dim, values and indices; or the larger of two tensors."""
     operators = max_all, maximum, max_values, argmax
     return _extreme(operators, as_node(input), dim if other is None else other, keepdim)
 
 
 @shorthand()
 def min(input, dim=None, keepdim=False, *, other=None):
-    """Of all elements; along dim, with values and indices; or the smaller of two tensors."""
+    """The smallest of all elements; along dim, values and indices; or the smaller of two tensors.
+    """
     operators = min_all, minimum, min_values, argmin
     return _extreme(operators, as_node(input), dim if other is None else other, keepdim)
 
@@ -327,8 +328,10 @@ def _truth(name, joined, sentence):
     )(rule)
 
 
-all = _truth("all", elements.both, "Whether all elements along dim hold; no gradient.")
-any = _truth("any", elements.either, "Whether one of the elements along dim holds; no gradient.")
+all = _truth("all", elements.both, "Whether all elements along dim are True (nonzero); no "
+                                   "gradient.")
+any = _truth("any", elements.either, "Whether any element along dim is True (nonzero); no "
+                                     "gradient.")
 
 
 @shorthand()

@@ -155,7 +155,7 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
     workspace=lambda *given, **attrs: _workspace(*given, **attrs),
 )  # fmt: skip
 def resample(x, *, dim, kind, transposed=False):
-    """Weighted sums of elements along dim, which is counted from the last; or back again."""
+    """Weighted sums of elements along dim, which is negative; or their transpose."""
     if x.shape[dim] != kind[2 if transposed else 1]:
         raise GradcliError("shape", f"resample() by {kind} needs another size, got {x.shape[dim]}")
     times, place = _repetitions(_weights(kind)), x.ndim + dim
@@ -381,7 +381,7 @@ def interpolate(
     recompute_scale_factor=None,
     antialias=False,
 ):
-    """input at another size, its elements repeated or weighted by how near they are."""
+    """input resized: each output is the nearest element or a weighted sum of near ones."""
     _check_interpolation(input, mode, align_corners, antialias)
     counts, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
     if mode == "area":
@@ -412,7 +412,7 @@ def _check_interpolation(input, mode, align_corners, antialias):
 
 @shorthand()
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    """interpolate under its older name."""
+    """The older name of interpolate."""
     return interpolate(
         input, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners
     )
@@ -420,13 +420,13 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
 
 @shorthand(takes="floats")
 def upsample_nearest(input, size=None, scale_factor=None):
-    """interpolate by the nearest element."""
+    """interpolate with mode='nearest'."""
     return interpolate(input, size=size, scale_factor=scale_factor)
 
 
 @shorthand(takes="floats")
 def upsample_bilinear(input, size=None, scale_factor=None):
-    """interpolate between the elements around, corners kept in place."""
+    """interpolate with mode='bilinear' (for images) and align_corners=True."""
     return interpolate(
         input, size=size, scale_factor=scale_factor, mode="bilinear", align_corners=True
     )

@@ -22,7 +22,7 @@ def _truncated(sp, x):
     takes="numbers",
 )
 def trunc(x):
-    """x without what stands after the point."""
+    """x without the part after the decimal point."""
 
 
 MOST_DECIMALS = 308  # 10 to a higher power is inf
@@ -38,7 +38,7 @@ MOST_DECIMALS = 308  # 10 to a higher power is inf
     exact="all",
 )
 def frac(g, y, x):
-    """What stands after the point, with the sign of x."""
+    """The part of x after the decimal point, with the sign of x."""
     return g
 
 
@@ -52,7 +52,7 @@ def frac(g, y, x):
     exact="all",
 )
 def fmod(g, y, a, b):
-    """What is left of a after division by b, with the sign of a."""
+    """The remainder of a / b, with the sign of a."""
     return g, -g * div_trunc(a, b)
 
 
@@ -85,13 +85,13 @@ def _divided_and_cut(a, b):
 div_floor = _quotient(
     "floor", lambda a, b: np.floor_divide(a, nonzero_divisor(a, b)), floor, "a / b, rounded down."
 )
-div_trunc = _quotient("trunc", _divided_and_cut, trunc, "a / b, cut towards 0.")
+div_trunc = _quotient("trunc", _divided_and_cut, trunc, "a / b, rounded towards 0.")
 ROUNDED = {None: div, "floor": div_floor, "trunc": div_trunc}
 
 
 @shorthand("divide", "true_divide")
 def div_(input, other, *, rounding_mode=None):
-    """Quotient, element by element; rounded, if asked."""
+    """Quotient, element by element; rounded as rounding_mode says."""
     if rounding_mode not in ROUNDED:
         raise GradcliError(
             "arguments", f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}"
@@ -101,7 +101,7 @@ def div_(input, other, *, rounding_mode=None):
 
 @shorthand(takes="numbers")
 def round_(input, *, decimals=None):
-    """The nearest number with so many decimals, the even one of two."""
+    """The nearest number with the given number of decimals; halves are rounded to even."""
     if decimals is None:
         return round(input)
     check_kinds("with decimals, round", "floats", (input,))

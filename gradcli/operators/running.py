@@ -379,7 +379,7 @@ def _area(**fields):
 
 @_area(aliases=("trapz",), takes="no masks")
 def trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The area under y along dim, by trapezoids between places x, or dx apart."""
+    """The area under y along dim, by trapezoids between points x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y
     if not y.shape[dim]:
         return zeros(size=shapes.reduce(y.shape, [dim], False))
@@ -391,7 +391,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 
 @_area(takes="no masks")
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
+    """The area under y up to each point along dim, by trapezoids between points x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y
     if x is not None:
         return (_neighbour_sums(y, dim) * _spacing(y, x, dim)).cumsum(dim=dim) / 2

@@ -173,7 +173,7 @@ SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "takes": "any o
     **SCATTER,
 )
 def scatter(g, y, x, index, src, *, dim):
-    """x with src written where index says along dim."""
+    """x with src written at the indices along dim."""
     return g.scatter(dim=dim, index=index, src=0), None, _source_gradient(g, src, dim, index)
 
 
@@ -197,7 +197,7 @@ def _scatter_add(x, index, src, *, dim):
     exact="all",
 )
 def scatter_add(x, index, src, *, dim):
-    """x with src added where index says along dim."""
+    """x with src added at the indices along dim."""
     return x + scatter_to(_used(src, index), shape=x.shape, dim=dim, index=index)
 
 
@@ -331,7 +331,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     exact="all",
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
-    """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
+    """x combined with src at the indices along dim, by sum, mean, prod, amax or amin."""
     sent = _used(src, index)
     options = {"dim": dim, "include_self": include_self}
     to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, options)
@@ -411,7 +411,7 @@ def _repeated_flat_indices(y, x, index, source, *, accumulate):
     exact="all",
 )
 def put(g, y, x, index, source, *, accumulate=False):
-    """x with source written, or added, where index says, all counted in a row."""
+    """x with source written, or added, at the indices into the flattened tensor."""
     to_x = g if accumulate else g.put(index, zeros(size=source.shape))
     return to_x, None, g.take(index).reshape(shape=source.shape)
 

@@ -39,13 +39,13 @@ segment_max = _extreme(
     "segment_max",
     lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
     amax,
-    "amax, whose gradient goes to every nan where there are some, as of segment_reduce.",
+    "amax, whose gradient goes to every nan if there are any, as that of segment_reduce.",
 )
 segment_min = _extreme(
     "segment_min",
     lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
     amin,
-    "amin, whose gradient goes to every nan where there are some, as of segment_reduce.",
+    "amin, whose gradient goes to every nan if there are any, as that of segment_reduce.",
 )
 
 

@@ -220,7 +220,7 @@ def _checked(log_probs, targets, *, blank, **_):
 def ctc_losses(
     g, y, log_probs, targets, *, input_lengths, target_lengths, blank=0, zero_infinity=False
 ):
-    """Minus the logarithm of the probability of labels, however they align with the times."""
+    """Minus the log probability of the labels, over all alignments with the time steps."""
     slopes = ctc_slopes(
         log_probs, targets, input_lengths=input_lengths, target_lengths=target_lengths,
         blank=blank, zero_infinity=zero_infinity,
@@ -286,7 +286,7 @@ def ctc_loss(
     reduction="mean",
     zero_infinity=False,
 ):
-    """How unlikely labels are, however they align with the times of log_probs, reduced."""
+    """Minus the log probability of targets, over all alignments with log_probs; reduced."""
     log_probs, targets = as_node(log_probs), as_node(targets)
     if log_probs.ndim not in (2, 3) or targets.ndim not in (1, 2):
         raise GradcliError(

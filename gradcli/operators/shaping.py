@@ -26,13 +26,13 @@ def reshape(g, y, x, *, shape):
 
 @shorthand()
 def ravel(input):
-    """All dimensions made into one."""
+    """All dimensions merged into one."""
     return flatten(input)
 
 
 @shorthand()
 def flatten(input, start_dim=0, end_dim=-1):
-    """Dimensions from start_dim to end_dim made into one."""
+    """Dimensions from start_dim to end_dim merged into one."""
     first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)
     if input.ndim == 0:
         return reshape(input, shape=(1,))
@@ -46,7 +46,7 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 @shorthand()
 def unflatten(input, dim, sizes):
-    """A dimension taken apart into several; one of their sizes may be -1."""
+    """A dimension split into several; one of their sizes may be -1."""
     axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("index", "unflatten() needs at least one dimension")
@@ -85,7 +85,7 @@ def _squeezed(s, *, dim):
     view=True,
 )
 def squeeze(g, y, x, *, dim):
-    """Dimensions of size 1 left out."""
+    """Dimensions of size 1 removed."""
     return g.reshape(shape=x.shape)
 
 
@@ -103,7 +103,7 @@ def _unsqueezed(s, *, dim):
     view=True,
 )
 def unsqueeze(g, y, x, *, dim):
-    """A dimension of size 1 put in at dim."""
+    """A dimension of size 1 inserted at dim."""
     return g.squeeze(dim=dim)
 
 
@@ -212,7 +212,7 @@ def _repeats(s, repeats):
     numpy="np.tile({0}, {repeats})",
 )
 def repeat(g, y, x, *, repeats):
-    """The whole tensor laid side by side, so often in each dimension."""
+    """The whole tensor repeated along each dimension, as often as listed."""
     laid: list[int] = []
     over: list[int] = []
     for often, size in zip(repeats, _repeats(x.shape, repeats), strict=True):
@@ -226,7 +226,7 @@ def repeat(g, y, x, *, repeats):
 
 @shorthand()
 def tile(input, *counts, dims=None):
-    """As repeat; counts that are left out are 1."""
+    """As repeat; missing counts are 1."""
     listed = counts[0] if len(counts) == 1 else counts or None
     dims = exactly_one("tile(x, (2, 3))", "dims", listed, dims)
     dims = dims if isinstance(dims, tuple) else (dims,)
@@ -244,19 +244,19 @@ def _each(function, tensors):
 
 @shorthand()
 def atleast_1d(*tensors):
-    """A single number as a vector of one; other tensors as they are."""
+    """A single number as a vector of one element; other tensors unchanged."""
     return _each(as_vector, tensors)
 
 
 @shorthand()
 def atleast_2d(*tensors):
-    """A vector as a row; tensors of two dimensions and more as they are."""
+    """A vector as a row; tensors of two or more dimensions unchanged."""
     return _each(as_matrix, tensors)
 
 
 @shorthand()
 def atleast_3d(*tensors):
-    """A matrix with a last dimension of 1; tensors of three dimensions and more as they are."""
+    """A matrix with a last dimension of 1; tensors of three or more dimensions unchanged."""
     return _each(as_box, tensors)
 
 

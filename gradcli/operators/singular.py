@@ -110,7 +110,7 @@ def svd_right(g, y, x):
     jax="",
 )
 def svd_left_all(g, y, x):
-    """The left singular vectors of x, and as many more as make a square; those are constants."""
+    """The left singular vectors of x, completed to a square matrix by constant vectors."""
     k = min(x.shape[-2:])
     return _gradient_of_left(g[..., :k], y[..., :k], svdvals(x), svd_right_all(x)[..., :k, :])
 
@@ -124,7 +124,7 @@ def svd_left_all(g, y, x):
     jax="",
 )
 def svd_right_all(g, y, x):
-    """The right singular vectors of x, and as many more as make a square; those are constants."""
+    """The right singular vectors of x, completed to a square matrix by constant vectors."""
     k = min(x.shape[-2:])
     return _gradient_of_right(g[..., :k, :], svd_left_all(x)[..., :k], svdvals(x), y[..., :k, :])
 

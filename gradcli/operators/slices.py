@@ -47,7 +47,7 @@ SLICES = {"integer_inputs": ("index",), "method": True}
     exact="all",
 )
 def index_add(x, index, source, *, dim, alpha=1):
-    """x with the slices of source added where index says along dim."""
+    """x with the slices of source added at the indices along dim."""
     index = _scatter_index(x, index, source, dim, "index_add")
     return x.scatter_add(dim=dim, index=index, src=_times(source, alpha))
 
@@ -73,7 +73,7 @@ def _times(x, alpha):
     exact="all",
 )
 def index_copy(x, index, source, *, dim):
-    """x with the slices of source written where index says along dim."""
+    """x with the slices of source written at the indices along dim."""
     single = source.numel == index.numel == x.numel == 1  # for these PyTorch checks no shapes
     index = _scatter_index(x, index, source, dim, "index_copy", any_shape=single)
     return x.scatter(dim=dim, index=index, src=source)
@@ -96,7 +96,7 @@ def index_copy(x, index, source, *, dim):
     exact="all",
 )
 def index_fill(x, index, value, *, dim):
-    """x with one value in the slices that index names along dim."""
+    """x with one value in the slices at the indices along dim."""
     if value.ndim:
         have = shapes.text(value.shape)
         raise GradcliError("shape", f"index_fill() takes a single number, not shape {have}")
@@ -142,7 +142,7 @@ def _count(x, index, dim):
     exact="all",
 )
 def index_reduce(x, index, source, *, dim, reduce, include_self=True):
-    """x combined with slices where index says along dim, by mean, prod, amax or amin."""
+    """x combined with slices at the indices along dim, by mean, prod, amax or amin."""
     if reduce == "sum":
         raise GradcliError("arguments", "index_reduce() has no 'sum'", hint="index_add() sums")
     index = _scatter_index(x, index, source, dim, "index_reduce")

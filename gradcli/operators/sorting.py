@@ -364,7 +364,7 @@ def median(input, dim=None, keepdim=False):
 
 @shorthand(takes="numbers")
 def nanmedian(input, dim=None, keepdim=False):
-    """As median, of the elements that are not nan."""
+    """Median of the elements that are not nan: of all, or along dim with its index."""
     if dim is None:
         return nanmedian_all(input)
     return _pair(along_nanmedian, input, dim=dim, keepdim=keepdim)

@@ -76,7 +76,7 @@ def log_ndtr(g, y, x):
 
 @special(domain=(0.1, 0.9))
 def ndtri(g, y, x):
-    """The x below which a standard normal variable is with this probability."""
+    """The inverse of ndtr: the quantile x of a standard normal variable."""
     return g * math.sqrt(2 * math.pi) * exp(y * y / 2)
 
 
@@ -183,7 +183,8 @@ def _slope_of_logit(g, y, x, *, eps):
     saved=("x",),
 )
 def logit(x, *, eps=None):
-    """log(x / (1 - x)), with x between eps and 1 - eps: the inverse of sigmoid."""
+    """log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is given: the inverse of sigmoid.
+    """
     z = x if eps is None else _within(x, eps, 1 - eps)
     return log(z / (1 - z))
 

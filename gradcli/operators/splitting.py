@@ -77,7 +77,7 @@ def unbind(input, dim=0):
 
 @shorthand(concrete=("indices_or_sections", "indices"))
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
-    """So many parts of nearly equal size along dim, or parts that end at the indices listed."""
+    """A number of parts of nearly equal size along dim, or parts that end at the indices listed."""
     parts = exactly_one("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
 
@@ -125,7 +125,7 @@ def _as_method(function):
 @_as_method
 @shorthand()
 def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
-    """Parts side by side: along dimension 1, of a vector along its only one."""
+    """Parts along dimension 1, of a vector along dimension 0."""
     parts = exactly_one("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0 if input.ndim == 1 else 1, 1, "hsplit")
 
@@ -133,7 +133,7 @@ def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 @_as_method
 @shorthand()
 def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
-    """Parts on top of each other, along dimension 0."""
+    """Parts along dimension 0."""
     parts = exactly_one("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0, 2, "vsplit")
 
@@ -141,6 +141,6 @@ def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 @_as_method
 @shorthand()
 def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
-    """Parts one behind the other, along dimension 2."""
+    """Parts along dimension 2."""
     parts = exactly_one("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 2, 3, "dsplit")

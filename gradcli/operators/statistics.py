@@ -205,7 +205,7 @@ def _checked_weights(name, weights, x):
     saved=(..., INTERMEDIATE),
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
-    """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
+    """Covariances of variables, one per row; fweights counts observations, aweights weighs them."""
     if x.ndim > 2:
         message = (
             f"cov() needs a matrix with a row for each variable, got shape {shapes.text(x.shape)}"
@@ -347,12 +347,12 @@ def _ranks_of_known(rows, q):
     **OF_FLOATS,
 )
 def quantile():
-    """The element below which the part q of all lies, or what lies between two."""
+    """The q-th quantile, q from 0 to 1, interpolated between the two nearest elements."""
 
 
 @_quantile(_ranks_of_known, examples=(("nanquantile(x, 0.6, dim=1)", "x=2x3"),), **OF_FLOATS)
 def nanquantile():
-    """As quantile, of the elements that are not nan."""
+    """The q-th quantile of the elements that are not nan."""
 
 
 # ---- without nan ---------------------------------------------------------------------------------

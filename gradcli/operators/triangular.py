@@ -67,7 +67,7 @@ def _in_numpy(*, upper, left, unitriangular):
     canonical_attributes=one_of(upper=(True, False)),
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
-    """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
+    """x such that A @ x is B, or x @ A if left=False; only one triangle of A is used."""
     to_B = solve_triangular(A.mT, g, upper=not upper, left=left, unitriangular=unitriangular)
     to_A = -(to_B @ y.mT) if left else -(y.mT @ to_B)
     return triangle(to_A, upper=upper, strict=unitriangular), to_B
@@ -75,7 +75,7 @@ def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
 
 @shorthand(takes="floats of one kind")
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
-    """x such that A @ x is b, with the A that was used."""
+    """x such that A @ x is b, and a copy of A."""
     b, A = as_node(b), as_node(A)
     matrix, side = (A.mT, not upper) if transpose else (A, upper)
     result = solve_triangular(matrix, b, upper=side, unitriangular=unitriangular)
@@ -166,7 +166,7 @@ def _between_inverses(lower, middle):
     takes="floats",
 )
 def cholesky(g, y, x, *, upper=False):
-    """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
+    """Lower triangular L such that L @ L.mT is x; with upper=True, its transpose."""
     return _cholesky_rule(g, y, upper)
 
 
@@ -256,7 +256,8 @@ def factor_so_far(g, y, x, *, upper=False):
 
 @shorthand(takes="floats")
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """The Cholesky decomposition, and the first leading minor that is not positive, from 1."""
+    """The Cholesky decomposition, with info: the first leading minor that is not positive, from 1.
+    """
     A = as_node(A)
     info = failed_minor(A.mT if upper else A)
     if check_errors:

@@ -166,12 +166,12 @@ for letter, (kind, first) in CHEBYSHEV.items():
 
 hermite_polynomial_h = _detached(
     "hermite_polynomial_h",
-    "Hermite polynomial of degree n, as physics has it.",
+    "Physicists' Hermite polynomial of degree n.",
     _polynomials(lambda x: 2 * x, lambda k, x, now, before: 2 * x * now - 2 * k * before, HERMITE),
 )
 hermite_polynomial_he = _detached(
     "hermite_polynomial_he",
-    "Hermite polynomial of degree n, as probability has it.",
+    "Probabilists' Hermite polynomial of degree n.",
     _polynomials(lambda x: x, lambda k, x, now, before: x * now - k * before, HERMITE),
 )
 laguerre_polynomial_l = _detached(

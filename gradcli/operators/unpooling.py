@@ -49,7 +49,7 @@ def _requested_size(n, output_size, usual, stride):
 def _unpooling(n):
     @shorthand(f"max_unpool{n}d", only_aliases=True, takes="floats")
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-        """The elements of max_pool put back where their indices say, zeros elsewhere."""
+        """The elements of max_pool at the indices that they came from, zeros elsewhere."""
         kernel = several(kernel_size, n)
         stride = kernel if stride is None else several(stride, n)
         moves = zip(input.shape[-n:], kernel, stride, several(padding, n))

@@ -219,7 +219,7 @@ class Kernel:
     exact="all",
 )
 def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
-    """The part of an image under a kernel at each of its positions, as a column for each."""
+    """The part of an image under the kernel at each position, as a column."""
     if input.ndim not in (3, 4):
         raise GradcliError(
             "shape",
@@ -244,7 +244,7 @@ def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
     exact="all",
 )
 def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """The columns of unfold laid back where they came from and added up."""
+    """The columns of unfold, added to the elements that they came from."""
     kernel = Kernel(2, several(kernel_size, 2), stride, padding, dilation)
     size = several(output_size, 2)
     padded = tuple(n + a + b for n, (a, b) in zip(size, kernel.edges))

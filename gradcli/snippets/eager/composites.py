@@ -217,7 +217,7 @@ def _named_axis(dim: int, named: dict[str, int]) -> int:
 
 @define("torch")
 def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
-    """Tensors of one shape along a new dimension."""
+    """Tensors of one shape joined along a new dimension."""
     dim = _named_axis(dim, axis)
     parts = _listed(m, tensors, "stack")
     for place, part in enumerate(parts):
