@@ -312,7 +312,7 @@ def common_powers(p: Product, q: Product) -> dict[Node, Coefficient]:
     one that is divided by in both, with the smaller power.
     """
     pairs = ((f, e, q.factors.get(f, 0)) for f, e in p.factors.items())
-    return {f: min(e, k, key=abs) for f, e, k in pairs if e * k > 0}
+    return {f: e if e / k <= 1 else k for f, e, k in pairs if e * k > 0}
 
 
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
