@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from ....graphs import Node
+from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .atoms import defined, definition
@@ -194,6 +194,18 @@ def _is_projection(a: Node, b: Node) -> bool:
 
 
 def _factors(node: Node) -> list[Node]:
+    if node.op.name == "mul":
+        return _scaled_factors(node) or [node]
     if node.op.name != "matmul" or any(i.ndim != 2 for i in node.parents):
         return [node]
     return [f for part in node.parents for f in _factors(part)]
+
+
+def _scaled_factors(node: Node) -> list[Node]:
+    """diag(w) and the factors of A for w[:, None] * A, and those of A and diag(w) for A * w."""
+    for part, A in (node.parents, node.parents[::-1]):
+        w, dim = _unsqueezed_operand(part) or (part, 0)
+        if w.ndim == 1 and A.ndim == 2 and A.shape == node.shape:
+            diagonal = OPS["diag"](w)
+            return [diagonal, *_factors(A)] if dim else [*_factors(A), diagonal]
+    return []

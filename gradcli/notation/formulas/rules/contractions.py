@@ -24,7 +24,7 @@ from .products import (
     with_factors,
 )
 from .reductions import constant_along
-from .registry import CANDIDATES, NORMAL, candidate, final, normal, rule
+from .registry import CANDIDATES, FINAL, NORMAL, candidate, final, normal, rule
 
 
 @condition
@@ -63,6 +63,9 @@ identities(CANDIDATES, """
     sum(A @ B, dim=0, keepdim=k) = sum(A, dim=0, keepdim=k) @ B
     sum(A @ B, dim=1, keepdim=k) = A @ sum(B, dim=1, keepdim=k)
 """)  # fmt: skip
+
+
+identities(FINAL, "A * B = diag(diag(B)) where is_unit(A) and is_factor(B)")
 
 
 @final("sum")

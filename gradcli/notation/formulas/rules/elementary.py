@@ -6,7 +6,7 @@ from fractions import Fraction
 from ....graphs import OPS, Node
 from ....graphs.signature import signature
 from .identities import condition, identities
-from .products import ONE, Product, build, constant_value, product_of, with_factors
+from .products import NOTHING, ONE, Product, build, constant_value, product_of, with_factors
 from .registry import CANDIDATES, NORMAL, RULES, layout, normal
 
 LARGEST_EXPONENT = 700  # exp(700) does not overflow
@@ -30,6 +30,12 @@ identities(RULES, """
 def is_float(x: Node) -> bool:
     """Whether x is a floating-point tensor: torch.sqrt does not accept numbers, such as a size."""
     return x.dtype == "float"
+
+
+@condition
+def is_unsigned(x: Node) -> bool:
+    """Whether x has no minus before it."""
+    return (product_of(x) or NOTHING).coefficient > 0
 
 
 identities(NORMAL, """
@@ -75,6 +81,10 @@ identities(CANDIDATES, """
     sin(x) * cos(x) = sin(2 * x) / 2
     exp(-logcumsumexp(x, dim=d)) = 1 / cumsum(exp(x), dim=d)
     (1 + tan(x) ** 2) / tan(x) = 2 / sin(2 * x)
+    1 / tan(x) ** 2 + 1 = 1 / sin(x) ** 2
+    1 / tanh(x) ** 2 - 1 = 1 / sinh(x) ** 2
+    sign(x) - abs(x) / y = sign(x) * (y - x) / y
+    1 / (exp(x) - 1) = 1 / expm1(x) where is_unsigned(x)
     exp(x) * exp(y) = exp(x + y)
     exp(x) / exp(y) = exp(x - y)
     1 / exp(x) / exp(y) = 1 / exp(x + y)

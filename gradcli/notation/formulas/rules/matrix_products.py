@@ -24,7 +24,7 @@ from .products import (
     scalars_of,
     scaled,
 )
-from .registry import CANDIDATES, NORMAL, candidate, layout, normal
+from .registry import CANDIDATES, FINAL, NORMAL, candidate, layout, normal
 
 MOST_FACTORS = 50  # of a product that is written without parentheses
 
@@ -70,6 +70,7 @@ identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
     vector_norm(u) ** 2 = u @ u
     sqrt(u @ u) = vector_norm(u)
+    u @ (v / w) = (u / w) @ v
     sum(u) - u @ v = u @ (1 - v)
     sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
@@ -77,6 +78,9 @@ identities(CANDIDATES, """
     trace(A @ A.mT) = vector_norm(A) ** 2
     diag(A @ A.mT) = sum(A ** 2, dim=1)
 """)  # fmt: skip
+
+
+identities(FINAL, "diag(u) @ A @ diag(v) = outer(u, v) * A")
 
 
 @candidate("outer")

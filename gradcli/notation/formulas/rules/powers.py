@@ -166,16 +166,19 @@ def _exponential(exponent: Product) -> dict[Node, Coefficient]:
 
 @candidate("add", "sub")
 def powers_of_a_quotient(node: Node) -> Iterator[Node]:
-    """s ** 6 / r ** 7 - s ** 12 / r ** 13 = ((s / r) ** 6 - (s / r) ** 12) / r."""
+    """s ** 6 / r ** 7 - s ** 12 / r ** 13 = ((s / r) ** 6 - (s / r) ** 12) / r, and
+    x ** 2 / s ** 3 - 1 / s = ((x / s) ** 2 - 1) / s.
+    """
     terms = terms_of_sum(node)
     if not 2 <= len(terms) <= MOST_TERMS:
         return
-    for x, y in permutations((f for f in terms[0].factors if f.op.name != "size"), 2):
+    bases = dict.fromkeys(f for t in terms for f in t.factors if f.op.name != "size")
+    for x, y in permutations(bases, 2):
         exponents = [(t.factors.get(x, 0), t.factors.get(y, 0)) for t in terms]
         rest = {n + k for n, k in exponents}
-        if len(rest) == 1 and all(n > 1 and k < 0 for n, k in exponents):
+        if len(rest) == 1 and all(n == 0 or (n > 1 and k < 0) for n, k in exponents):
             inner = [
-                t.without(x, y).times({(x / y) ** number_node(n): 1})
+                t.without(x, y).times({(x / y) ** number_node(n): 1} if n else {})
                 for t, (n, _) in zip(terms, exponents, strict=True)
             ]
             yield build(Product(ONE, with_factors({sum_of(inner): 1}, {y: rest.pop()})), node.shape)

@@ -309,6 +309,14 @@ def common_factors(p: Product, q: Product) -> dict[Node, Coefficient]:
     return {f: e for f, e in p.factors.items() if q.factors.get(f) == e}
 
 
+def common_powers(p: Product, q: Product) -> dict[Node, Coefficient]:
+    """The factors that two products have in common, each with the smaller of its two exponents;
+    one that is divided by in both, with the smaller power.
+    """
+    pairs = ((f, e, q.factors.get(f, 0)) for f, e in p.factors.items())
+    return {f: e if e / k <= 1 else k for f, e, k in pairs if e * k > 0}
+
+
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
     """The factors multiplied by one more."""
     return with_factors(factors, {one: 1})

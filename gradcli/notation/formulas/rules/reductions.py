@@ -13,6 +13,7 @@ from .broadcasting import unbroadcast
 from .factoring import added, expanded_terms, terms_of
 from .identities import identities
 from .matrices import is_unit
+from .powers import common_exponent
 from .products import (
     CACHE_SIZE,
     NOTHING,
@@ -21,6 +22,7 @@ from .products import (
     Product,
     build,
     common_factors,
+    common_powers,
     constant_value,
     is_mask,
     product_of,
@@ -237,14 +239,27 @@ def merged_sums(node: Node) -> Iterator[Node]:
 
 @candidate("add", "sub")
 def multiple_of_count_into_sum(node: Node) -> Iterator[Node]:
-    """x.sum(dim=0) + x.shape[0] * a = (x + a).sum(dim=0); common factors of the two terms remain
-    outside of the sum.
+    """x.sum(dim=0) + x.shape[0] * a = (x + a).sum(dim=0), and u @ v + n * a = (u * v + a).sum();
+    common factors of the two terms remain outside of the sum.
     """
     terms = terms_of(node) or []
     for p, q in permutations(terms[:MOST_SUMS], 2):
-        for f, count in product(p.once("sum"), q.once("size")):
-            if _is_count_of(count, f):
-                yield from _in_one_sum(terms, p, q, f, count, None)
+        for f, total in _sums_in(p):
+            for count in (k for k in q.once("size") if _is_count_of(k, total)):
+                summed = p.without(f).times({total: 1})
+                others = [summed if t is p else t for t in terms]
+                yield from _in_one_sum(others, summed, q, total, count, None)
+
+
+def _sums_in(p: Product) -> Iterator[tuple[Node, Node]]:
+    """The factors of a product that are sums, also u @ u and norm(u) ** 2, and each as a sum."""
+    for f, e in p.factors.items():
+        u = f.parents[0] if f.inputs else f
+        is_square = f.op.name == "vector_norm" and not f.shape and f.attrs["ord"] == e == 2
+        if f.op.name == "sum" and e == 1:
+            yield f, f
+        elif is_square or (f.op.name == "matmul" and e == 1 and u.ndim == 1 and u is f.parents[1]):
+            yield f, (u**2).sum()
 
 
 def _in_one_sum(
@@ -255,12 +270,17 @@ def _in_one_sum(
     that f reduces.
     """
     rest, other_rest = p.times({f: -1}), q.times({k: -1})
-    shared = common_factors(rest, other_rest)
-    first = _moved_into_sum(rest.without(*shared), f, f.parents[0])
-    second = _moved_into_sum(other_rest.without(*shared), f, y)
+    of_powers = f.parents[0].op.name == "pow"  # (x / s) ** 2 may need a power of s from outside
+    shared = (common_powers if of_powers else common_factors)(rest, other_rest)
+    inverse = {h: -e for h, e in shared.items()}
+    negative = other_rest.coefficient < 0
+    first = _moved_into_sum(rest.times(inverse), f, f.parents[0])
+    second = _moved_into_sum((-other_rest if negative else other_rest).times(inverse), f, y)
     if first is not None and second is not None:
-        total = f.op(first + second, **f.attrs)
-        combined = Product(ONE, with_factor(shared, total))
+        body = first - second if negative else first + second
+        if body.shape != f.parents[0].shape:
+            body = body.expand(shape=f.parents[0].shape)
+        combined = Product(ONE, with_factor(shared, f.op(body, **f.attrs)))
         yield added([combined, *(t for t in terms if t is not p and t is not q)])
 
 
@@ -271,12 +291,13 @@ def _same_reduction(f: Node, k: Node) -> bool:
 
 
 def _moved_into_sum(p: Product, total: Node, x: Node | None) -> Node | None:
-    """p times x, of the shape of the operand of the reduction `total`; None if p varies along the
-    reduced dimensions.
+    """p times x, to be added up by the reduction `total`; None if p varies along the reduced
+    dimensions. x ** 2 / s ** 2 is written (x / s) ** 2.
     """
     if not all(_may_leave(h, total) for h in p.factors):
         return None
-    return build(p if x is None else p.times({x: 1}), total.parents[0].shape)
+    result = added([p if x is None else p.times({x: 1})])
+    return next(common_exponent(result), result)
 
 
 @normal("mul")
