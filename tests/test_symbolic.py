@@ -436,6 +436,12 @@ def test_numbers_beside_symbols_are_checked():
         Symbolic(p.values)(*roots(p))
 
 
+def test_a_singular_matrix_beside_symbols_has_infinite_gradients():
+    p = pose("logdet(x) * y", values={"x": [[1.0, 2.0], [2.0, 4.0]]}, shapes={"y": ()})
+    of_x = elements_text(Symbolic(p.values)(*roots(p))[1])
+    assert of_x == [["-inf*g*y", "inf*g*y"], ["inf*g*y", "-inf*g*y"]]
+
+
 def test_writable():
     assert writable((2, 3), (3, 4), ())
     assert writable((MOST_ELEMENTS,))
