@@ -241,6 +241,10 @@ def test_rules_read_what_they_need():
     assert saved("sin(x)", x=(2, 3)) == {"x": 48}
     assert saved("x * 2", x=(2, 3)) == {}
     assert saved("x.mean()", x=(2, 3)) == {}
+    logs = {"log_softmax(x, dim=1)": 48}
+    assert saved("cross_entropy(x, t)", x=(2, 3), t=(2, 3)) == logs | {"t": 48}
+    of_labels = {"tensor([0,1])": 16, "·.sum()": 8}  # with the total weight
+    assert saved("cross_entropy(x, tensor([0,1]))", x=(2, 3)) == logs | of_labels
     assert saved("where(x > 0, x, y)", x=(8,), y=(8,)) == {"x > 0": 8}  # a byte for each of a mask
 
 

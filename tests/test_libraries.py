@@ -1,8 +1,10 @@
 """Functions of NumPy, SciPy and JAX mean what they mean there: the libraries are the oracles."""
 
 import ast
+import json
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import scipy.stats
 import gradcli
 from gradcli.language.libraries import library_function
 
+KEPT = Path(__file__).with_name("jax_kinks.json")
 RNG = np.random.default_rng(3)
 X = np.array([0.7, -1.3, 2.1, 0.4])
 VALUES = {
@@ -752,7 +755,10 @@ def of_jax():
 @pytest.mark.oracle
 @pytest.mark.parametrize("text", JAX)
 def test_values_and_gradients_are_those_of_jax(text):
-    out, seed, grads = of_jax()[text]
+    assert_those_of_jax(text, *of_jax()[text])
+
+
+def assert_those_of_jax(text, out, seed, grads):
     digits = 1e-4 if "attention" in text else 1e-8  # attention is in single precision there
     found = answer(text, want=["output", "grad"], grad=np.asarray(seed))
     np.testing.assert_allclose(numbers(found["output"]), out, rtol=digits, atol=1e-11)
@@ -760,6 +766,21 @@ def test_values_and_gradients_are_those_of_jax(text):
         grad = found["grad"][name]
         grad = np.zeros(expected.shape) if grad is None else numbers(grad)
         np.testing.assert_allclose(grad, expected, rtol=digits, atol=1e-10, err_msg=name)
+
+
+AT_KINKS = [text for text in JAX if {"k", "z"} & inputs_of(text).keys()]
+
+
+@cache
+def stored():
+    """What JAX answers at kinks; `python tests/test_libraries.py`, with JAX, writes it."""
+    return json.loads(KEPT.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("text", AT_KINKS)
+def test_at_kinks_values_and_gradients_are_those_of_jax(text):
+    out, seed, grads = stored()[text]
+    assert_those_of_jax(text, *map(numbers, (out, seed)), {k: numbers(g) for k, g in grads.items()})
 
 
 # ---- the libraries' public lists -----------------------------------------------------------------
@@ -997,3 +1018,15 @@ def test_values_that_are_not_finite_spoil_nothing_else(text, values):
     (found,) = gradcli.batch([{"expr": text, "values": values, "want": ["output"]}])
     expected = eval(text, {"np": np}, {k: np.array(v, float) for k, v in values.items()})
     np.testing.assert_array_equal(numbers(found["output"]), expected)
+
+
+if __name__ == "__main__":
+    of_kinks = {
+        text: [np.asarray(out).tolist(), seed.tolist(), {k: g.tolist() for k, g in grads.items()}]
+        for text, (out, seed, grads) in of_jax().items()
+        if text in AT_KINKS
+    }
+    lines = (
+        f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in of_kinks.items()
+    )
+    KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")

@@ -326,6 +326,7 @@ HAND = [
         "where(x >= 1, x, 0)",
         None,
     ),
+    ("y * det(x)", {"y": (), "x": (0, 0)}, "y", "1"),
     ("inv(diag(x))", {"x": (2,)}, [["1/x[0]", "0"], ["0", "1/x[1]"]], None),
     ("inv(diag(x))", {"x": (2,)}, None, ["-g[0,0]/x[0]**2", "-g[1,1]/x[1]**2"]),
 ]
@@ -427,6 +428,18 @@ def test_refusals():
     assert refusal(f"ctc_loss(log_softmax(x, 2), {labels})", x=(7, 1, 3)) == "limit"
     assert refusal("inv(outer(x, x))", x=(2,)) == "singular"
     assert refusal("x.amax()", x=(0,)) == "shape"
+
+
+def test_numbers_beside_symbols_are_checked():
+    p = pose("binary_cross_entropy(x, y)", values={"x": [2.0]}, shapes={"y": (1,)})
+    with pytest.raises(GradcliError, match="from 0 to 1"):
+        Symbolic(p.values)(*roots(p))
+
+
+def test_a_singular_matrix_beside_symbols_has_infinite_gradients():
+    p = pose("logdet(x) * y", values={"x": [[1.0, 2.0], [2.0, 4.0]]}, shapes={"y": ()})
+    of_x = elements_text(Symbolic(p.values)(*roots(p))[1])
+    assert of_x == [["-inf*g*y", "inf*g*y"], ["inf*g*y", "-inf*g*y"]]
 
 
 def test_writable():

@@ -74,9 +74,7 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(
-    lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", finite=True, exact="all"
-)
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", exact="all")
 def neg(g, y, x):
     """Minus x."""
     return -g

@@ -269,4 +269,23 @@ ENDLESS = [
         for x in ([0.0, INF, 2.0], [0.0, 1e200, 1e200], [1e-200, 3.0], [NAN, 0.0])
     ),
 ]
-CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD, *ENDLESS]
+EMPTY = [
+    *(
+        (text, {"x": np.zeros(shape)}, None)
+        for text in (
+            *("linalg.pinv(x)", "linalg.lstsq(x, x)[0]", "linalg.matrix_norm(x, 'nuc')"),
+            *("svdvals(x)", "linalg.svd(x, full_matrices=False).Vh", "linalg.qr(x).R"),
+            *("linalg.lu(x)[2]", "x.mT @ x", "cdist(x, x)"),
+        )
+        for shape in ((0, 3), (2, 3, 0))
+    ),
+    *(
+        (text, {"x": np.zeros((2, 0, 0))}, None)
+        for text in (
+            *("inv(x)", "det(x)", "logdet(x)", "slogdet(x)[1]", "linalg.solve(x, x)"),
+            *("matrix_exp(x)", "cholesky(x)", "eigvalsh(x)", "pinv(x, hermitian=True)"),
+            *("linalg.matrix_power(x, -1)", "linalg.solve_triangular(x, x, upper=True)"),
+        )
+    ),
+]
+CASES = [*PRODUCTS, *SYSTEMS, *DECOMPOSITIONS, *ODD, *ENDLESS, *EMPTY]
