@@ -273,7 +273,7 @@ CASES = {
     "quotient_in_the_exponent": ["exp(-0.5 * x)", "exp(0.25 * A)"],
     "power_of_a_quotient": [
         "(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s",
-        "3 * x ** 2 / (y ** 2 * (x / y) ** 0.5)",
+        "3 * x ** 2 / (y ** 2 * (x / y) ** 0.5)", "s * (x / t) ** (-y - 1) / t",
     ],
     "common_powers": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
@@ -284,6 +284,7 @@ CASES = {
     ],
     "powers_of_a_quotient": [
         "x ** 6 / y ** 7 - 2 * x ** 12 / y ** 13", "s * x ** 2 / y ** 2 + x ** 3 / y ** 3",
+        "x ** 2 / s ** 3 - y / s",
     ],
     "scalars_out_of_cross": [
         *("linalg.cross(2 * x[:3], y[:3] / s)", "linalg.cross(x[:3], -y[:3])"),
@@ -670,6 +671,9 @@ CASES = {
         "(x > 1) / s - y / s", "x * (y > 1) - 3 * s * (y > 1).double()",
         "x * y + x * s", "x / s - y / s ** 2", "x ** 2 * y - x ** 3", "x * y + x * s + y",
     ],
+    "sum_as_common_factor": [
+        "x * (y - s) - y + s", "(1 - y ** 2) * x - 1 + y ** 2 + t", "3 * s * (1 + x) + 2 + 2 * x",
+    ],
     "common_factors_of_where": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
     "shared_matrices": [
         "outer(x - y, y - x) - outer(y - x, x)", "A.T @ (x - y) - B.T @ (y - x)",
@@ -890,6 +894,18 @@ def test_what_is_counted_is_added_before_the_sum(keepdim):
     assert new.op.name == "neg" or new.op.name == "sum"
     assert close(Evaluator(values)(new)[0], Evaluator(values)(node)[0])
     assert not [*rule_named("multiple_of_count_into_sum")(OPS["size"](x, dim=(1,)) * z - total)]
+
+
+@pytest.mark.parametrize("square", [lambda u: u @ u, lambda u: u.vector_norm() ** 2])
+def test_what_is_counted_is_added_to_squares_before_the_sum(square):
+    u, s = (OPS["input"](name=n, shape=shape) for n, shape in (("u", (5,)), ("s", ())))
+    node = square(u) / s**3 - OPS["size"](u, dim=(0,)) / s
+    values = {u: np.arange(5.0), s: np.float64(2)}
+    (new,) = rule_named("multiple_of_count_into_sum")(node)
+    assert tree.text(formula(new, {u: tree.Name("u"), s: tree.Name("s")})) == (
+        "((u / s) ** 2 - 1).sum() / s"
+    )
+    assert close(Evaluator(values)(new)[0], (30 / 4 - 5) / 2)
 
 
 @pytest.mark.parametrize(("dim", "expected"), [(None, 8), (0, [2] * 4), (1, [0, 8, 0])])

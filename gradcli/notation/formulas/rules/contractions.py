@@ -60,6 +60,7 @@ identities(CANDIDATES, """
     sum(v * A, dim=1, keepdim=True) = unsqueeze(A @ v, dim=1) where is_unexpanded(A)
     sum(A.mT * B) = trace(A @ B) where is_factor(B)
     sum(A * B) = trace(B) where is_unit(A) and is_factor(B)
+    sum(sum(B, dim=1) * A) = sum(A @ B)
     sum(A @ B, dim=0, keepdim=k) = sum(A, dim=0, keepdim=k) @ B
     sum(A @ B, dim=1, keepdim=k) = A @ sum(B, dim=1, keepdim=k)
 """)  # fmt: skip

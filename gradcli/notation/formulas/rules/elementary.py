@@ -91,6 +91,7 @@ identities(CANDIDATES, """
     exp(x) / (exp(x) + exp(y)) = sigmoid(x - y)
     exp(-x) / (1 - exp(-x)) = 1 / (exp(x) - 1)
     exp(x) / (exp(x) - 1) = 1 / (1 - exp(-x))
+    exp(x) / (exp(x) - 1) ** 2 = (1 + 1 / (exp(x) - 1)) / (exp(x) - 1)
     1 / (exp(x) - 1) + 1 = 1 / (1 - exp(-x))
     log(x) + log(y) = log(x * y)
     log(x) - log(y) = log(x / y)

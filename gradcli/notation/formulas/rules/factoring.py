@@ -219,6 +219,21 @@ def _without_conversions(terms: list[Product]) -> list[Product]:
 
 
 @candidate("add", "sub")
+def sum_as_common_factor(node: Node) -> Iterator[Node]:
+    """z * (x - y) - x + y = (z - 1) * (x - y)."""
+    terms = terms_of(node) or []
+    numbers = {t.key: t.coefficient for t in terms}
+    for t in terms if 3 <= len(terms) <= MOST_TERMS else ():
+        for total in t.once(*SUMS):
+            parts = {i.key: i.coefficient for i in terms_of_sum(total)}
+            ratios = {numbers.get(key, 0) / number for key, number in parts.items()}
+            if len(ratios) == 1 and 0 not in ratios and t.key not in parts:
+                other = sum_of([t.without(total), Product(ratios.pop(), {})])
+                rest = [u for u in terms if u is not t and u.key not in parts]
+                yield sum_of([Product(ONE, {other: 1, total: 1}), *rest])
+
+
+@candidate("add", "sub")
 def common_numbers(node: Node) -> Iterator[Node]:
     """2 * a - 2 * b = 2 * (a - b); 0.5 * a - 0.5 * b; a / 2 - 1 / 2 = (a - 1) / 2."""
     terms = terms_of(node)

@@ -76,6 +76,7 @@ identities(CANDIDATES, """
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
     trace(A.mT @ A) = vector_norm(A) ** 2
     trace(A @ A.mT) = vector_norm(A) ** 2
+    vector_norm(A @ B.mT) = vector_norm(B @ A.mT)
     diag(A @ A.mT) = sum(A ** 2, dim=1)
 """)  # fmt: skip
 

@@ -100,8 +100,11 @@ def power_of_a_quotient(node: Node) -> Iterator[Node]:
         rest = result.without(f).factors
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
         if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
-            power = quotient ** _canonical_exponent(f.parents[1] + 1)[1] if is_power else f
-            factors = with_factors(shorter, {power: 1 if is_power else e + 1})
+            power = {f: e + 1}
+            if is_power:
+                above, exponent = _canonical_exponent(f.parents[1] + 1)
+                power = {quotient**exponent: 1 if above else -1}
+            factors = with_factors(shorter, power)
             yield build(result._replace(factors=factors), node.shape)
 
 
