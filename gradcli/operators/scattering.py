@@ -245,14 +245,12 @@ def _symbols_reduced(sp, x, index, src, *, dim, reduce, include_self):
     return out.reshape(x.shape)
 
 
-def _reducible(name):
-    def shape(s, index, src, *, dim, reduce, include_self):
-        if reduce not in NEUTRAL:
-            known = ", ".join(NEUTRAL)
-            raise GradcliError("arguments", f"reduce of {name}() must be {known}, got {reduce!r}")
-        return _scattered(name)(s, index, src, dim=dim)
-
-    return shape
+def _scatter_reduced(s, index, src, *, dim, reduce, include_self):
+    if reduce not in NEUTRAL:
+        known = ", ".join(NEUTRAL)
+        message = f"reduce of scatter_reduce() must be {known}, got {reduce!r}"
+        raise GradcliError("arguments", message)
+    return _scattered("scatter_reduce")(s, index, src, dim=dim)
 
 
 def _of_prod(g, y, x, index, src, options):
@@ -315,7 +313,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 
 
 @operator(
-    shape=_reducible("scatter_reduce"),
+    shape=_scatter_reduced,
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
     order="x dim index src reduce * include_self",

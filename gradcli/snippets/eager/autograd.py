@@ -110,7 +110,7 @@ def backward(
     if wanted is not None and not wanted:
         raise error("RuntimeError", "`inputs` argument to `backward()` cannot be empty.")
     outputs = as_list(m, tensors)
-    roots = engine.outputs_and_seeds(m, outputs, _seeds(m, outputs, grad_tensors))
+    roots = engine.outputs_and_seeds(outputs, _seeds(m, outputs, grad_tensors))
     keep = create_graph if retain_graph is None else retain_graph
     edges = None if wanted is None else [_edge_of(t, "backward") for t in wanted]
     for tensor in wanted or ():
@@ -206,7 +206,7 @@ def _captured(
     create_graph: bool,
 ) -> list[Tensor | None]:
     """The gradients of the `wanted` tensors, computed by a backward pass that adds to no .grad."""
-    roots = engine.outputs_and_seeds(m, outputs, seeds)
+    roots = engine.outputs_and_seeds(outputs, seeds)
     edges = [_edge_of(t, "grad") for t in wanted]
     finished = observe(m, outputs, roots, wanted, "grad")
     captured = engine.go_back(

@@ -211,7 +211,7 @@ def _add(leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
 
 
 def outputs_and_seeds(
-    m: Machine, outputs: Sequence[Tensor], seeds: Sequence[Tensor | None], batched: bool = False
+    outputs: Sequence[Tensor], seeds: Sequence[Tensor | None]
 ) -> list[tuple[Edge, Tensor]]:
     """The edges at which the backward pass starts, with their gradients: those passed, or 1. Raises
     PyTorch's errors.

@@ -470,7 +470,8 @@ class Operations:
         if function is not MISSING and function is not None:
             return self.by_next(self.call(function, (value,)))
         if kind not in PLAIN and self.special(value, "__getitem__") is not MISSING:
-            return self.by_getitem(value)
+            places = ((value, place) for place in itertools.count())
+            return self.repeated_calls(self.special(value, "__getitem__"), places, "IndexError")
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
     def loop_items(self, value: Any) -> HostIterable[Any]:
@@ -503,11 +504,11 @@ class Operations:
         if function is MISSING:
             name = self.type_name(iterator)
             raise error("TypeError", f"iter() returned non-iterator of type '{name}'")
-        return self.repeated_calls(function, (iterator,), "StopIteration")
+        return self.repeated_calls(function, itertools.repeat((iterator,)), "StopIteration")
 
-    def repeated_calls(self, function: Any, args: tuple, end: str) -> Iterator[Any]:
-        """The results of repeated calls of a function, until it raises `end`."""
-        while True:
+    def repeated_calls(self, function: Any, calls: HostIterable[tuple], end: str) -> Iterator[Any]:
+        """The results of a function at these arguments, until it raises `end`."""
+        for args in calls:
             self.spend()
             try:
                 item = self.call(function, args)
@@ -516,20 +517,6 @@ class Operations:
                     return
                 raise
             yield item
-
-    def by_getitem(self, value: Any) -> Iterator[Any]:
-        """value[0], value[1], ... until IndexError."""
-        function, i = self.special(value, "__getitem__"), 0
-        while True:
-            self.spend()
-            try:
-                item = self.call(function, (value, i))
-            except Raised as e:
-                if e.value.cls.derives_from(EXCEPTIONS["IndexError"]):
-                    return
-                raise
-            yield item
-            i += 1
 
     def iterator(self, value: Any) -> Any:
         """The result of iter()."""
