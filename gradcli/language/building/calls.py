@@ -310,7 +310,7 @@ def _check_kinds(
 
 # An operator's name where a message or a hint speaks of the call.
 OF_MESSAGE = re.compile(r"(^|\bof )([\w.]+)\(")
-OF_USAGE = re.compile(r"(^it is called as )([\w.]+)\(")  # other hints name other calls
+OF_USAGE = re.compile(r"(^signature: )([\w.]+)\(")  # other hints name other calls
 
 
 def _name_as_typed(error: GradcliError, e: ast.expr) -> None:
