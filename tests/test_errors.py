@@ -43,9 +43,9 @@ MISTAKES = [
     (["x + y)"], "syntax", ")", "unmatched ')'"),
     (["x + y)"], "syntax", ")", "leave it out"),
     (["(x + y]"], "syntax", "]", "write ) where it ends"),
-    ([";"], "syntax", ";", "statements stand apart by one ;"),
+    ([";"], "syntax", ";", "statements are separated by one ;"),
     (["x; -s"], "syntax", "x", "write h = ... before it"),
-    (["x\n-s"], "syntax", "x", "within brackets an expression goes on"),
+    (["x\n-s"], "syntax", "x", "an expression can continue over"),
     (["x[0"], "syntax", "[", "was never closed"),
     (["x +"], "syntax", None, "this is not an expression"),
     (["x y"], "syntax", None, ""),
@@ -61,7 +61,7 @@ MISTAKES = [
     (["x[[[0], [1], [2]]]", "-s", "x=3x3"], "index", "x[[[0], [1], [2]]]", "too many indices: 3"),
     (["x", "-s", "x=3x3", "-g", "onehot(0)"], "index", "onehot(0)", "there are 2"),
     (["x[[x.shape, 0]]", "-s", "x=2x2"], "index", "x[[x.shape, 0]]", ""),
-    (["x[[['a']]]", "-s", "x=2x2"], "index", "['a']", "a list index holds"),
+    (["x[[['a']]]", "-s", "x=2x2"], "index", "['a']", "a list index must contain"),
     (["x[:, ['sum', (None, 1)]]", "-s", "x=2x2"], "index", "['sum', (None, 1)]", "one length"),
     (["2 * nll_loss(x, t)", "-v", "x=[[1,2]]", "-v", "t=[7]"], "index", "nll_loss(x, t)", "7 is"),
     (["embedding(t, x)", "-s", "x=2x3", "-v", "t=[0,7]"],
@@ -93,7 +93,7 @@ MISTAKES = [
     (["2j * x"], "syntax", "2j", "not a real number"),
     (["sum(*x)"], "syntax", "*x", "write the arguments out"),
     (["sum(**x)"], "syntax", "sum(**x)", "write the arguments out"),
-    (["(h := x) * 2"], "syntax", "h := x", "a statement of its own"),
+    (["(h := x) * 2"], "syntax", "h := x", "a separate statement"),
     (["import torch"], "arguments", None, "call backward() on one"),
     (["import torch; torch.ones(2) @ torch.ones(3)"], "raises", None, "gradcli read"),
     (["for i in x: i"], "syntax", "for i in x: i", "a loop"),
@@ -104,8 +104,8 @@ MISTAKES = [
     (["x += y"], "syntax", "x += y", "write x = x + y"),
     (["x[0] = y"], "syntax", "x[0]", "x.index_put((tensor(0),), y)"),
     (["x[x > 0] = 0; x"], "syntax", "x[x > 0]", "write x = where(x > 0, 0, x)"),
-    (["x[1:] = y; x"], "syntax", "x[1:]", "with a value for each input it is run"),
-    (["x[1] += 2; x"], "syntax", "x[1] += 2", "with a value for each input it is run"),
+    (["x[1:] = y; x"], "syntax", "x[1:]", "value for each input the program is run"),
+    (["x[1] += 2; x"], "syntax", "x[1] += 2", "value for each input the program is run"),
     (["x *= y + 1; x"], "syntax", "x *= y + 1", "write x = x * (y + 1)"),
     (["x **= (y - 1); x"], "syntax", None, "write x = x ** (y - 1)"),
     (["x += " + "y+" * 2000 + "1; x"], "syntax", None, "a changed copy is"),
@@ -115,7 +115,7 @@ MISTAKES = [
     (["F.relu_(x)"], "unsupported", "relu_", "in place"),
     (["x.zero_()"], "unsupported", "zero_", "zeros_like(x)"),
     (["x.a = y"], "syntax", "x.a", "names only"),
-    (["x * 2; x * 3"], "syntax", "x * 2", "only the last statement may go without a name"),
+    (["x * 2; x * 3"], "syntax", "x * 2", "only the last statement may be without a name"),
     ([""], "syntax", None, "the expression is empty"),
     (["   "], "syntax", None, "the expression is empty"),
     (["# nothing"], "syntax", "# nothing", "only a comment"),
@@ -146,15 +146,15 @@ MISTAKES = [
     (["torch.masked.softmax(x, 0)"], "unsupported", "softmax", "masked tensors"),
     (["torch.sparse.mm(x, y)"], "unsupported", "mm", "sparse tensors"),
     (["torch.autograd.grad(x)"], "unsupported", "grad", "--grad"),
-    (["x.expand_copy(3)"], "unsupported", "expand_copy", "expand_copy is PyTorch's inner name"),
+    (["x.expand_copy(3)"], "unsupported", "expand_copy", "expand_copy is PyTorch's internal name"),
     (["torch.from_file(x)"], "unsupported", "from_file", "-v x=@file"),
     (["torch.load('x')"], "unsupported", "load", "-v x=@file"),
     (["x.to(torch.complex64)"], "unsupported", "complex64", "the real and the imaginary part"),
-    (["x", "-g", "x.to(torch.complex64)"], "unsupported", "complex64", "numbers are real here"),
+    (["x", "-g", "x.to(torch.complex64)"], "unsupported", "complex64", "only real numbers"),
     (["x", "-g", "torch.foo"], "unknown-function", "foo", "there is no attribute foo"),
-    (["x.imag"], "unsupported", "imag", "numbers are real here"),
+    (["x.imag"], "unsupported", "imag", "only real numbers"),
     (["x.grad * 2"], "unsupported", "grad", "which are what gradcli answers with"),
-    (["x.gradient * 2"], "unknown-function", "gradient", "the gradient is the answer itself"),
+    (["x.gradient * 2"], "unknown-function", "gradient", "answers with the gradient itself"),
     (["x.__class__"], "unsupported", "__class__", "inside Python"),
     (["x.__add__(y)"], "unsupported", "__add__", "written by its sign"),
     (["__import__('os')"], "unknown-function", "__import__", "read here, and never executed"),
@@ -210,7 +210,7 @@ MISTAKES = [
     (["x.sum()(1)", "-s", "x=2"], "syntax", "x.sum()(1)", "only functions and methods"),
     (["2(x)", "-s", "x=2"], "syntax", "2(x)", "write 2 * (x + 1)"),
     (["[t for t in x]", "-s", "x=2"], "syntax", "[t for t in x]", "a loop in brackets"),
-    (["x\n*2", "-s", "x=2"], "syntax", None, "within brackets an expression goes on"),
+    (["x\n*2", "-s", "x=2"], "syntax", None, "an expression can continue over"),
     (["nn.Linear(3, 4)(x)"], "unsupported", "Linear", "as inputs: F.linear(input, weight, bias)"),
     (["nn.LayerNorm(3)(x)"], "unsupported", "LayerNorm", "as inputs: F.layer_norm("),
     (["nn.PReLU()(x)"], "unsupported", "PReLU", "as inputs: F.prelu(input, weight)"),
@@ -230,9 +230,9 @@ MISTAKES = [
     (["x.T()"], "arguments", "x.T()", "write .T without brackets"),
     (["print(x)"], "unknown-function", "print", "leave it out"),
     (["a, (b, c) = x"], "syntax", "a, (b, c)", "one at a time"),
-    (["a, b = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be taken apart into 2"),
-    (["a, = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be taken apart into one name"),
-    (["a, *b, c, d = x; a", "-s", "x=2"], "arguments", "x", "2 values cannot be taken apart"),
+    (["a, b = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be unpacked into 2"),
+    (["a, = x; a", "-s", "x=3"], "arguments", "x", "3 values cannot be unpacked into one name"),
+    (["a, *b, c, d = x; a", "-s", "x=2"], "arguments", "x", "2 values cannot be unpacked"),
     (["list(x)", "-s", "x=()"], "arguments", "list(x)", "a tensor has no parts"),
     (["x * torch.finfo(x.dtype).epsilon"], "unknown-function", "epsilon", "did you mean eps?"),
     (["x * torch.finfo(x.dtype)"], "arguments", None, "finfo(float64)"),
@@ -314,9 +314,9 @@ MISTAKES = [
     (["x", "-v", "x="], "value", "x", "has no value"),
     (["x", "-v", "x=[1, 2, ..., 9]"], "value", "...", "abridged"),
     (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "No such file"),
-    (["x", "-v", "x=foo.npy"], "value", None, "a file begins with @: @foo.npy"),
-    (["x", "-v", "x=./a-b/w.npz:w"], "value", None, "a file begins with @: @./a-b/w.npz:w"),
-    (["x", "-g", "seed.csv"], "value", None, "a file begins with @: @seed.csv"),
+    (["x", "-v", "x=foo.npy"], "value", None, "before the name of a file: @foo.npy"),
+    (["x", "-v", "x=./a-b/w.npz:w"], "value", None, "before the name of a file: @./a-b/w.npz:w"),
+    (["x", "-g", "seed.csv"], "value", None, "before the name of a file: @seed.csv"),
     (["e^x"], "syntax", "e^x", "and that of e exp(x)"),
     (["x^2"], "syntax", "x^2", "a power is written x ** 2"),
     (["x.sum(1, keepdim=true)"], "unknown-name", "true", "did you mean True?"),
@@ -342,11 +342,11 @@ MISTAKES = [
     (["requests.jsonl"], "option", None, "gradcli batch requests.jsonl"),
     (["x.npy"], "option", None, "-v x=@x.npy"),
     (["x", "--vaule", "x=2"], "option", None, "did you mean --value?"),
-    (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "a path begins in the folder"),
+    (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "a path is relative to"),
     (["x", "-v", "x=-"], "value", "-", "standard input is written @-"),
     (["x", "-o", "/nowhere/x.txt"], "file", None, "cannot be written"),
     (["x", "-o", ""], "file", None, "a file without a name cannot be written"),
-    (["batch", "/nowhere/x.jsonl"], "file", None, "a path begins in the folder"),
+    (["batch", "/nowhere/x.jsonl"], "file", None, "a path is relative to"),
     (["explain", "--", "-x", "-v", "x=3"], "option", None, "options stand before --"),
     (["x", "-v", "y=1"], "unused-option", None, "the inputs are x"),
     (["alpha * 2", "-v", "alhpa=1"], "unused-option", None, "did you mean alpha?"),
@@ -382,7 +382,7 @@ MISTAKES = [
     (["take(x, tensor([0, 7]))", "-s", "x=2x3"], "index", "take(x, tensor([0, 7]))",
      "index 7 is out of range for 6 elements in a row"),
     (["cross_entropy(x, y)", "-s", "x=2x3", "-v", "y=[0., 1.]"], "arguments", "cross_entropy(x, y)",
-     "y must hold integers here, got floating-point numbers"),
+     "y must contain integers here, got floating-point numbers"),
     (["x.masked_fill(m, 0)", "-s", "x=2", "-v", "m=[0., 1.]"], "arguments", "x.masked_fill(m, 0)",
      "write True and False"),
     (["x.select(0, y)", "-s", "x=2", "-v", "y=[0, 1]"], "arguments", "x.select(0, y)",
@@ -417,7 +417,7 @@ MISTAKES = [
     (["$x$"], "syntax", "$", "LaTeX is not read"),
     (["x, y"], "arguments", "x, y", "several are joined by cat([x, y])"),
     (["x", "-v", "x=abc"], "unknown-name", "abc", "a value is numbers"),
-    (["x.to('complex64')"], "arguments", "x.to('complex64')", "no type of numbers and no device"),
+    (["x.to('complex64')"], "arguments", "x.to('complex64')", "neither a dtype nor a device"),
     (["x.to('cuda:0', 'gpu')"], "arguments", "x.to('cuda:0', 'gpu')", "no device"),
     (["x", "-v", "x=randn('a')"], "arguments", "randn('a')", "this must be an integer"),
     (["x << y"], "syntax", "x << y", "gradcli ops lists the operations"),
@@ -451,7 +451,7 @@ MISTAKES = [
     (["x.max(1).values", "-s", "x=2x0"], "shape", None, "no element along dimension 1"),
     (["max(x)", "-s", "x=0"], "shape", None, "there is no element in shape (0,)"),
     (["x * argmax(y)", "-s", "x=2,y=0x3"], "shape", None, "there is no element in shape (0, 3)"),
-    (["row_stack(x, y)", "-s", "x=2,y=2"], "arguments", None, "row_stack() takes its tensors"),
+    (["row_stack(x, y)", "-s", "x=2,y=2"], "arguments", None, "row_stack() needs its tensors"),
     (["multi_margin_loss(x, tensor([0]))", "-s", "x=1x1x2"], "shape", None, "(batch, classes)"),
     (["fake_quantize_per_tensor_affine(x, tensor([1.0, 2.0]), 0, 0, 9)", "-s", "x=2"], "arguments",
      None, "each be one number"),
@@ -610,7 +610,7 @@ def test_what_is_alone_in_a_file_is_no_header(tmp_path):
     result = refused("x", "-v", f"x=@{tmp_path}/text.json")
     assert "line 1, character 2: this is not a number" in result.err
     assert "header" not in result.err
-    assert "a file holds rows of numbers" in result.err
+    assert "a file contains rows of numbers" in result.err
 
 
 def test_a_folder_that_may_not_be_listed_is_an_error_like_others(monkeypatch):
@@ -620,7 +620,7 @@ def test_a_folder_that_may_not_be_listed_is_an_error_like_others(monkeypatch):
     monkeypatch.setattr("os.listdir", forbidden)
     with pytest.raises(GradcliError, match="No such file") as caught:
         library.grad("a * a", values={"a": "@missing.npy"}, allow_files=True)
-    assert "a path begins in the folder" in caught.value.hint
+    assert "a path is relative to" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -701,7 +701,7 @@ def test_a_file_that_is_missing_has_neighbours(tmp_path, monkeypatch):
         (tmp_path / name).write_text("")
     assert "did you mean weights.npy?" in refused("x", "-v", "x=@weigths.npy").err
     assert "the folder has b.npy, weights.npy" in refused("x", "-v", "x=@zzzzzzz.npy").err
-    assert "a path begins in the folder" in refused("x", "-v", "x=@zzz.tsv").err
+    assert "a path is relative to" in refused("x", "-v", "x=@zzz.tsv").err
 
 
 # ---- shown, never interpreted --------------------------------------------------------------------
@@ -850,7 +850,7 @@ OPTIONS = [
     ("Give one with --grad; here", 'Give one with "Seed"; here'),
     ("64, dense (gradcli jacobian -w w)", '64, dense ("With respect to": w)'),
     ("3 rows left out (--full shows all)", "3 rows left out"),
-    ("--limit memory=N raises it", "ask for less, or in a terminal"),
+    ("--limit memory=N raises it", "ask for less, or use gradcli in a terminal"),
     ("x - s is x --s", "x - s is x --s"),
 ])  # fmt: skip
 def test_options_said_as_the_playground_labels_them(shell, page):
@@ -999,7 +999,7 @@ CURES = [
     ("torch.max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
     ("y = x ** 2\ny'", "a transpose is written A.T"),
     ("max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
-    ("y = x ** 2; dy/dx", "leave dy/dx out: what is differentiated stands last"),
+    ("y = x ** 2; dy/dx", "leave dy/dx out: the last expression is differentiated"),
     ("d(x ** 2)/dx", "a derivative is not written out"),
     ("f(x) = x ** 2", "a function is its body"),
     ("d/dx x**2", "a derivative is not written out"),
