@@ -306,13 +306,13 @@ def _wanted(want: Any) -> tuple[str, ...]:
     names = [want] if isinstance(want, str) else want
     if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
         raise GradcliError(
-            "request", "want is a list of names", hint=f"out of {', '.join(ANSWERS)}"
+            "request", "want must be a list of names", hint=f"out of {', '.join(ANSWERS)}"
         )
     for name in names:
         if name not in ANSWERS:
             raise GradcliError(
                 "request",
-                f"{name} cannot be wanted",
-                hint=did_you_mean(name, ANSWERS) or f"{', '.join(ANSWERS)} can",
+                f"want cannot contain {name}",
+                hint=did_you_mean(name, ANSWERS) or f"it can contain {', '.join(ANSWERS)}",
             )
     return tuple(names)

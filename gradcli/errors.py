@@ -11,25 +11,25 @@ T = TypeVar("T")
 CODES = {
     "syntax": "the text is not an expression of the language",
     "unknown-function": "no function, method or attribute has this name",
-    "unsupported": "PyTorch has this, and gradcli leaves it out",
+    "unsupported": "PyTorch has this, but gradcli does not support it",
     "unknown-name": "no input, statement or constant has this name",
     "arguments": "an operation was given the wrong arguments",
     "shape": "the shapes of the operands do not fit together",
     "index": "an index or a dimension is out of range",
     "seed-shape": "the seed does not have the output's shape",
     "tangent-shape": "a tangent does not have its input's shape",
-    "not-scalar": "a Hessian is asked for, and the output is not a single number",
-    "implicit-seed": "a seed is needed, for the output is not a single number",
+    "not-scalar": "a Hessian is requested, but the output is not a single number",
+    "implicit-seed": "a seed is needed, because the output is not a single number",
     "shape-option": "the text after --shape cannot be read",
-    "assume": "what is assumed of an input has no meaning, or does not hold",
+    "assume": "an assumption about an input is unknown, or is not true",
     "value": "a value cannot be read as an array of numbers",
     "file": "a file cannot be read or written, or may not be opened",
-    "raises": "PyTorch raises an error where it runs the program",
+    "raises": "PyTorch raises an error when it runs the program",
     "needs-value": "the answer depends on numbers that were not given",
     "unused-option": "an option names something that the expression does not have",
     "not-differentiable": "no gradient flows from the output to an input",
     "singular": "a matrix has no inverse",
-    "limit": "the request is larger than a limit that protects from endless work",
+    "limit": "the request exceeds a limit on size, time or memory",
     "option": "an option or a command cannot be understood",
     "unknown-message": "the text is none of the error messages that `gradcli why` knows",
     "request": "a line of batch is not a request",
@@ -131,7 +131,7 @@ def unreadable(path: str, error: OSError) -> GradcliError:
 
     hint, (folder, name) = None, os.path.split(path)
     if isinstance(error, FileNotFoundError):
-        hint = "a path begins in the folder that gradcli is run in"
+        hint = "a path is relative to the folder that gradcli is run in"
         with suppress(OSError):  # a missing folder, or one without permission
             hint = _another_file(name, os.listdir(folder or ".")) or hint
     if isinstance(error, IsADirectoryError):

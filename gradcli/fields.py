@@ -51,17 +51,17 @@ TEXT: dict[str, Any] = {"type": "string"}
 SIZES: dict[str, Any] = {"type": ["array", "string"], "items": {"type": "integer"}}
 TEXTS: dict[str, Any] = {"type": ["array", "string"], "items": TEXT}
 FIELDS = {  # in the order of the options in the help
-    "id": Field("What the answer is to be known by.", json={}),
+    "id": Field("An identifier of the request, returned with the answer.", json={}),
     "expr": Field(
         "The program, its last statement the output: relu(x @ W + b).sum(). Functions are called "
         "as in PyTorch, NumPy or JAX; names that nothing defines are inputs.",
         json=TEXT, example='"a * b"', code="syntax",
     ),
     "read": Field(
-        "A program of PyTorch, as it was pasted.", json=TEXT, example='"import torch; ..."',
+        "A PyTorch program, pasted as it is.", json=TEXT, example='"import torch; ..."',
     ),
     "why": Field(
-        "An error message of PyTorch, as it was pasted.",
+        "An error message of PyTorch, pasted as it is.",
         json=TEXT, example='"grad can be implicitly created only for scalar outputs"',
     ),
     "shapes": Field(
@@ -76,19 +76,19 @@ FIELDS = {  # in the order of the options in the help
         {"type": "object", "additionalProperties": ARRAY}, '{"x": [[1.0, 2.0]]}', "value",
     ),
     "grad": Field(
-        "The seed, the argument of backward(): numbers, or a text over inputs: ones_like(out). A "
-        "single number as output needs none.", ("-g", "--grad"), "SEED",
-        "The seed, the argument of backward(): as a value, or over inputs: ones_like(out). Again "
-        "for each further order.", ARRAY,
+        "The seed, the argument of backward(): numbers, or an "
+        "expression: ones_like(out). A scalar output needs none.", ("-g", "--grad"), "SEED",
+        "The seed, the argument of backward(): a value, or an expression: ones_like(out). "
+        "Repeated for each further order.", ARRAY,
     ),
     "wrt": Field(
-        "The inputs to differentiate with respect to; all of them, if left out.",
+        "The inputs to differentiate with respect to; all of them by default.",
         ("-w", "--wrt"), "NAME,...",
-        "The inputs to differentiate with respect to; all, if left out. Repeatable.",
+        "The inputs to differentiate with respect to; all by default. Repeatable.",
         TEXTS, '["x", "W"]',
     ),
     "want": Field(
-        "What the answer holds: output and grad, if left out.",
+        "What the answer contains: output and grad by default.",
         json={"anyOf": [{"enum": [*ANSWERS]}, {"type": "array", "items": {"enum": [*ANSWERS]}}]},
     ),
     "target": Field(
@@ -98,40 +98,43 @@ FIELDS = {  # in the order of the options in the help
         example='{"x": [2.0, 8.0]}', code="value",
     ),
     "tangents": Field(
-        "The directions in which inputs move, by name of the input; those left out stay.",
+        "The directions (tangents) in which inputs move, by name of the input; 0 if left out.",
         ("--tangent",), "NAME[=VALUE]",
-        "The direction in which an input moves: a value, or over inputs: ones_like(x); a symbol "
-        "without one. Repeatable.", example='{"x": [1.0, 0.0]}', code="value",
+        "The direction (tangent) in which an input "
+        "moves: a value, or an expression: "
+        "ones_like(x); a symbol without one. "
+        "Repeatable.", example='{"x": [1.0, 0.0]}', code="value",
     ),
     "assume": Field(
-        'What an input is, which shortens formulas: {"A": "symmetric"}; '
+        'A property of an input, which shortens formulas: {"A": "symmetric"}; '
         f"{', '.join([*ASSUMPTIONS][:-1])} or {[*ASSUMPTIONS][-1]}.",
         ("--assume",), "NAME=WORD,...",
-        f"What an input is: {', '.join(map(''.join, ASSUMPTIONS.items()))}. Shortens formulas.",
+        f"A property of an input: {', '.join(map(''.join, ASSUMPTIONS.items()))}. "
+        "Shortens formulas.",
         {"type": ["object", "string"], "additionalProperties": TEXTS},
         '{"A": "symmetric"}', "assume",
     ),
     "order": Field(
         f"The order of the derivative, 1 to {MOST_ORDER}: 2 is the gradient of the gradient.",
         ("--order",), "N",
-        f"The derivative of order N, 1 to {MOST_ORDER}: the gradient of the gradient.",
+        f"The order of the derivative, 1 to {MOST_ORDER}: 2 is the gradient of the gradient.",
         {"type": "integer", "minimum": 1, "maximum": MOST_ORDER},
         type=int, default=1, within=(1, MOST_ORDER),
     ),
     "grads": Field(
-        "The seeds of orders after the first, for what is not a single number.",
+        "The seeds of orders after the first, for gradients that are not a single number.",
         json={"type": ["array", "string"], "items": ARRAY},
         example='["ones_like(out)"]', code="value",
     ),
     "expand": Field(
-        "Whether the answer is in terms of what operators are made of, where they are.",
-        ("--expand",), None, "In terms of what operators are made of, where they are.",
+        "Whether composite operators are expanded into simpler ones.",
+        ("--expand",), None, "Expand composite operators into simpler ones.",
         {"type": "boolean"}, type=bool, default=False,
     ),
     "claim": Field(
-        'Formulas that somebody derived, by name of the input: {"W": "x.T @ g"}; g is the seed.',
+        'Formulas to check, by name of the input: {"W": "x.T @ g"}; g is the seed.',
         ("--claim",), '"W = g.T @ x"',
-        "A formula that you derived: is it the gradient of W? Repeatable.",
+        "A formula to check: is it the gradient of W? Repeatable.",
         {"type": ["object", "string"], "additionalProperties": TEXT}, '{"x": "g @ W.T"}',
     ),
     "against": Field(
@@ -141,15 +144,15 @@ FIELDS = {  # in the order of the options in the help
         example='["torch", "jax"]',
     ),
     "random_seed": Field(
-        "Where randn and rand begin, as torch.manual_seed; 0, if left out.",
+        "The seed of randn and rand, as in torch.manual_seed; 0 by default.",
         ("--random-seed",), "N",
-        "Where randn and rand begin, as torch.manual_seed; 0, if left out.",
+        "The seed of randn and rand, as in torch.manual_seed; 0 by default.",
         {"type": "integer"}, "1", type=int, default=0,
     ),
     "dtype": Field(
-        "The precision of the numbers: float64, or float32; float64, if left out.",
+        "The precision of the numbers: float64 or float32; float64 by default.",
         ("--dtype",), "NAME",
-        "The precision of the numbers: float64, or float32; float64, if left out.",
+        "The precision of the numbers: float64 or float32; float64 by default.",
         {"enum": [*DTYPES]}, '"float32"', type=str, default=DTYPES[0],
     ),
     "allow_files": Field(

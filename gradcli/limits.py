@@ -29,7 +29,7 @@ UNITS = {
 BYTES_OF_NUMBER = 32  # the most bytes of a number in JSON, including the separator
 LINE = 20  # a line of a list counts as this many entries
 NO_MEMORY = "there is not enough memory for this request"
-TOO_DEEP = "too many operations follow one another for this request"
+TOO_DEEP = "this request has too long a chain of operations"
 
 
 def hint(kind: str) -> str:

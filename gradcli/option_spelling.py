@@ -58,7 +58,10 @@ FUNCTIONS = (  # functions of Python, in place of commands
     (r"gradcli why lists those that are", "paste its last line, as PyTorch prints it"),
 )
 FIXED_LIMITS = (
-    (r"--limit (\w+)=N raises it", r"this limit is fixed in Python: less is asked at a time"),
+    (
+        r"--limit (\w+)=N raises it",
+        "this limit is fixed in Python: split the request into smaller ones",
+    ),
     *NO_LIMITS,
 )
 JSON = Spelling(
@@ -115,7 +118,7 @@ PAGE = Spelling(
     (
         (r"(?<![\w-])(?:gradcli jacobian )?-w (\w+)", r'"With respect to": \1'),
         (r" \(--full shows all\)", ""),
-        (r"--limit (\w+)=N raises it", r"ask for less, or in a terminal"),
+        (r"--limit (\w+)=N raises it", r"ask for less, or use gradcli in a terminal"),
         (r"--allow-files lets requests name files", r"give the numbers themselves"),
         NEAR,
         *NO_LIMITS,

@@ -131,14 +131,14 @@ class Request(NamedTuple):
             raise GradcliError("option", f"{message}, got {short_repr(self.order)}")
         if self.dtype not in DTYPES:
             message = f"--dtype must be float64 or float32, got {self.dtype}"
-            hint = "float32 is the shortest that is computed, and float64 what is computed without"
-            raise GradcliError("option", message, hint=f"{hint} it")
+            hint = "the default is float64; types shorter than float32 are not supported"
+            raise GradcliError("option", message, hint=hint)
         seeds = len(self.seeds)
         if seeds > self.order:
             message = f"--grad is given {seeds} times: there is one seed for each order"
             raise GradcliError("option", message, hint=f"to differentiate again: --order {seeds}")
         if self.claim and self.order > 1:
-            raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
+            raise GradcliError("option", "--claim is about the gradient: it needs --order 1")
 
 
 # ---- reading -------------------------------------------------------------------------------------

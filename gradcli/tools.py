@@ -15,12 +15,12 @@ from .limits import Limits
 from .request import of_values
 
 SHORT, LONG = 4_000, 40_000  # most bytes of an answer by default, and of requested sections
-CUT = '\n... the rest is left out: "show" names the sections that are needed\n'
+CUT = '\n... the rest is left out: select sections with "show"\n'
 TOOL_FIELDS: dict[str, dict[str, Any]] = {
     "show": {
         "type": "array",
         "items": {"enum": [*SECTIONS]},
-        "description": "Only these sections, at length. Left out: the answer on one screen.",
+        "description": "Only these sections, in full. By default the answer on one screen.",
     },
     "code": FIELDS["read"].schema,
 }
@@ -158,8 +158,8 @@ TOOLS = {
     ),
     "check_gradient_claim": Tool(
         "Check a derived gradient",
-        "Judges a formula that somebody derived for a gradient: whether it is right for all "
-        "values, where it differs, and the smallest change that mends it.",
+        "Checks a formula that somebody derived for a gradient: whether it is right for all "
+        "values, where it differs, and the smallest change that corrects it.",
         QUESTIONS["check"],
         ("expr", "claim"),
         _check,
@@ -167,7 +167,8 @@ TOOLS = {
     "read_pytorch_snippet": Tool(
         "Read a PyTorch program",
         "Follows a pasted program of PyTorch line by line without running it in Python: what it "
-        "prints, each backward() explained, the error that it raises, why, and the program cured.",
+        "prints, each backward() explained, the error that it raises, why, and the corrected "
+        "program.",
         ("code",),
         ("code",),
         _read,

@@ -542,7 +542,7 @@ def test_several_values_in_one_option():
     one = answered("grad", "(a * b).sum()", "-v", "a=[1,2], b=where(ones(2) == 1, 3, 4)")
     assert one.json == {"a": [3, 3], "b": [1, 2]}
     err = gradcli("grad", "a * b", "-v", "a=[1] b=[2]").err
-    assert err.splitlines()[-1] == "  each value has an option of its own: -v a=[1] -v b=[2]"
+    assert err.splitlines()[-1] == "  each value needs its own option: -v a=[1] -v b=[2]"
 
 
 def test_what_wants_a_probability_is_tried_with_one():
@@ -1221,7 +1221,7 @@ def test_random_seed():
 
 
 def test_several_values_without_brackets():
-    assert "stand in brackets: [1,2]" in refused("x", "-v", "x=1,2", code="value").err
+    assert "need brackets: [1,2]" in refused("x", "-v", "x=1,2", code="value").err
 
 
 def test_limit():
@@ -1340,7 +1340,7 @@ def test_a_letter_and_what_has_a_shape_are_expressions():
 
 def test_a_seed_has_no_name():
     err = refused("x*a", "-v", "a=[1,2]", "-g", "a=1", code="value").err
-    assert "a=1 gives a value to a" in err
+    assert "a=1 assigns to a" in err
     assert "write 1; the value of an input is -v a=1" in err
     refused("x*a", "-v", "a=[1,2]", "-g", "out = 1", code="value")
     answered("x*a", "-v", "a=[1,2]", "-g", "b = 2 * a; b")

@@ -375,7 +375,7 @@ def test_numbers_need_labels(ask):
     with pytest.raises(GradcliError) as caught:
         ask("cross_entropy(x, t)")
     assert caught.value.code == "needs-value"
-    assert caught.value.hint.startswith('give its numbers with values={"t": [...]}')
+    assert caught.value.hint.startswith('give its values with values={"t": [...]}')
 
 
 def test_a_number_is_said_to_be_assumed():

@@ -458,7 +458,7 @@ def test_every_want():
         assert list(one) == ["id", "ok", *keys[name]]
     (wrong,) = answers({"expr": "x", "values": {"x": 1}, "want": ["grd"]})
     assert wrong["error"] == {
-        **{"code": "request", "message": "grd cannot be wanted", "hint": "did you mean grad?"}
+        **{"code": "request", "message": "want cannot contain grd", "hint": "did you mean grad?"}
     }
 
 

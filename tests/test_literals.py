@@ -210,7 +210,7 @@ def test_expressions_are_left_to_the_caller(text):
         ("[0, ..., 9]", "abridged", "..."),
         ("array([   0,    1, ..., 1999], shape=(2000,))", "abridged", "..."),
         ("tensor()", "no value in these brackets", "tensor()"),
-        ("torch.Tensor(3)", "no definite values", "torch.Tensor(3)"),
+        ("torch.Tensor(3)", "undefined values", "torch.Tensor(3)"),
         ("tensor([1.], size=(2,))", "shape (2,) is declared", "tensor([1.], size=(2,))"),
         ("1 2\n[torch.FloatTensor of size 3]", "2 numbers for the shape (3,)", "1 2"),
         ("[" * 70 + "1" + "]" * 70, "32 dimensions", "[" * 70 + "1" + "]" * 70),

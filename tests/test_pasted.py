@@ -365,7 +365,7 @@ def test_names_without_a_value_stay_inputs():
     [
         ("y = x.sum(); y.backward(); y.backward()", "unsupported", "more than once"),
         ("y = x.sum(); y += 1; y.backward()", "syntax", "changes y in place"),
-        ("y = x * 2; y[0] = 5; y.sum().backward()", "syntax", "values are given to names"),
+        ("y = x * 2; y[0] = 5; y.sum().backward()", "syntax", "only names can be assigned to"),
         ("with open(x): y = x", "syntax", "a with block"),
         ("x.add_(1); x.sum()", "unsupported", "in place"),
         ("x.sum(); x * 2", "syntax", "only the last statement"),

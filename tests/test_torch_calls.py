@@ -171,7 +171,7 @@ def test_rows_of_a_table(text):
 def test_other_arguments_than_those_of_f_are_refused(name):
     error = refused(f"torch.{name}(x, x)", x=[1.0])
     assert error.code == "unsupported"
-    assert error.message.startswith(f"torch.{name} takes other arguments")
+    assert error.message.startswith(f"torch.{name} has other arguments")
     outcome = read(f"import torch\nx = torch.ones(1)\ntorch.{name}(x, x)\n").outcome
     assert f"torch.{name}" in str(outcome.unsupported)
 

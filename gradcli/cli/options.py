@@ -74,7 +74,7 @@ def _one_of(choices: tuple[str, ...]) -> str:
 EXECUTORS = ("processes", "dask")
 COLORS = ("auto", "always", "never")
 MOST_JOBS = 1_000
-FORMATTED = "if left out, by the ending of -o, else as for a terminal, or plain in a pipe."
+FORMATTED = "by default that of the ending of -o, else terminal, or plain in a pipe."
 COMPLETED = {
     **dict.fromkeys(("shapes", "values", "tangents", "target"), "inputs_with_sign"),
     "wrt": "inputs",
@@ -87,11 +87,11 @@ OPTIONS = {
     "question": _argument(
         "[EXPR|MESSAGE]", "An expression, or an error message of PyTorch; - reads standard input.",
     ),
-    "file": _argument("FILE", "JSON Lines, a request a line; - reads standard input."),
+    "file": _argument("FILE", "JSON Lines, one request per line; - reads standard input."),
     "source": _argument("FILE", "A program, or a page with several; - reads standard input."),
     "answer": _argument("FILE", "An answer that -f json printed; - reads standard input."),
     "operator": _argument(
-        "[WORD]", "An operator; a family; or a word of a name or of a meaning.",
+        "[WORD]", "An operator; a family; or a word in a name or a description.",
         complete="operators",
     ),
     "example": _argument("[NAME]", "An example.", complete="examples"),
@@ -101,20 +101,20 @@ OPTIONS = {
     ),
     "place": _choice(
         PLACES, None, "--for", metavar="PLACE",
-        help=f"Markdown as a place shows it: {_one_of(PLACES)}.",
+        help=f"Markdown as a site displays it: {_one_of(PLACES)}.",
     ),
     "math": _choice(
         ("dollars",), None, "--math", metavar="dollars",
-        help="With --for discourse, where its plugin for mathematics is on: $$ around equations.",
+        help="With --for discourse, if its math plugin is on: $$ around equations.",
     ),
     "copy": _option(
         bool, False, "--copy", help="Copy to the clipboard, as Markdown if no format is given.",
     ),
     "standalone": _option(
-        bool, False, "--standalone", help="LaTeX as a document that compiles by itself.",
+        bool, False, "--standalone", help="LaTeX as a complete document.",
     ),
     "overlay": _option(
-        bool, False, "--overlay", help="LaTeX as slides (Beamer), an equation after the other.",
+        bool, False, "--overlay", help="LaTeX as slides (Beamer), one equation after the other.",
     ),
     "graph_format": _choice(
         GRAPH_FORMAT_NAMES, None, "-f", "--format", metavar="FORMAT",
@@ -122,24 +122,24 @@ OPTIONS = {
     ),
     "library": _choice(
         TARGET_NAMES, "torch", "-t", "--target", metavar="NAME",
-        help=f"{_one_of(TARGET_NAMES)}: lines for a library, or a function with a backward of its "
-        "own; torch, if left out.",
+        help=f"{_one_of(TARGET_NAMES)}: lines for a library, or a function with its own "
+        "backward; torch by default.",
     ),
     "output": _option(
         str, None, "-o", "--output", metavar="FILE",
         help="Write to a file, in the format of its ending: .html, .md, .tex, .svg, .json.",
     ),
     "resume": _option(
-        bool, False, "--resume", help="Go on with the file of -o, which was half written.",
+        bool, False, "--resume", help="Continue the file of -o, which was not finished.",
     ),
     "jobs": _option(
         int, 1, "-j", "--jobs", metavar="N", within=(1, MOST_JOBS),
-        help="Processes that answer lines at the same time; 1, if left out.",
+        help="Number of processes that answer lines in parallel; 1 by default.",
     ),
     "executor": _choice(
         EXECUTORS, "processes", "--executor", metavar="NAME",
         help=f"{_one_of(EXECUTORS)}: processes of this machine, or the workers of a Dask cluster; "
-        "processes, if left out.",
+        "processes by default.",
     ),
     "scheduler": _option(
         str, None, "--scheduler", metavar="ADDRESS",
@@ -150,35 +150,35 @@ OPTIONS = {
         help=f"Only these: {', '.join(SECTIONS)}. Repeatable.",
     ),
     "step": _option(
-        bool, False, "--step", help="An operation at a time, forward and back, by keys.",
+        bool, False, "--step", help="One operation at a time, forward and back, with keys.",
     ),
     "element": _option(
         str, None, "--element", metavar="x[0,1]", help="The element to follow.",
     ),
     "precision": _option(
         int, 5, "-p", "--precision", metavar="N", within=PRECISIONS,
-        help=f"Significant digits, {PRECISIONS[0]} to {PRECISIONS[1]}; 5, if left out.",
+        help=f"Significant digits, {PRECISIONS[0]} to {PRECISIONS[1]}; 5 by default.",
     ),
     "digits": _option(
         int, None, "-p", "--precision", metavar="N", within=PRECISIONS,
-        help=f"Significant digits, {PRECISIONS[0]} to {PRECISIONS[1]}; all of them, if left out.",
+        help=f"Significant digits, {PRECISIONS[0]} to {PRECISIONS[1]}; all by default.",
     ),
     "width": _option(
         int, None, "--width", metavar="N", within=WIDTHS,
-        help=f"Columns, {WIDTHS[0]} to {WIDTHS[1]}; those of the terminal, if left out.",
+        help=f"Columns, {WIDTHS[0]} to {WIDTHS[1]}; those of the terminal by default.",
     ),
     "full": _option(
-        bool, False, "--full", help="Everything, and nothing left out of lists and tables.",
+        bool, False, "--full", help="Everything, with complete lists and tables.",
     ),
     "port": _option(
         int, 0, "--port", metavar="N", within=(0, 65_535),
-        help="The port of the address; one that is free, if left out.",
+        help="The port of the address; a free one by default.",
     ),
     "open": _option(bool, False, "--open", help="Open the page in a browser."),
-    "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
+    "ascii": _option(bool, False, "--ascii", help="ASCII characters only."),
     "color": _choice(
         COLORS, "auto", "--color", metavar="WHEN",
-        help=f"{_one_of(COLORS)}; it goes before NO_COLOR and FORCE_COLOR.",
+        help=f"{_one_of(COLORS)}; it overrides NO_COLOR and FORCE_COLOR.",
     ),
     "limit": _option(
         list[str], (), "--limit", metavar="KIND=N",

@@ -56,9 +56,9 @@ ELSEWHERE = {
     "some": "; at some other sizes {it} {be} not.",
     "here": "; at other sizes {it} {be} not.",
 }
-RULES = "PyTorch computes as the rules do"
-CURE = f"{RULES}. The formula is right there, and computing it instead is the cure."
-LIMIT = f"{RULES}. The formula is the limit there, and computing it instead is the cure."
+RULES = "PyTorch computes the gradient as the rules do"
+CURE = f"{RULES}. The formula is right there: compute it instead."
+LIMIT = f"{RULES}. The formula gives the limit there: compute it instead."
 LARGER = 5  # the size that replaces 1
 BARE_SUM = re.compile(r"sum\s*\(")
 SAME = ": PyTorch computes the same"
@@ -203,7 +203,7 @@ def _reason(w: Wording, x: Input) -> str:
     if w.is_wrong(x):
         return "that was found has other numbers: it is not shown"
     foreign = w.is_foreign(x)
-    return "has no words in PyTorch" if foreign else "is too long to be read"
+    return "cannot be written in PyTorch" if foreign else "is too long to be read"
 
 
 def at_these_sizes(w: Wording, names: list[str], extent: str) -> tuple[str, str]:
@@ -247,9 +247,7 @@ def _is_bare(node: Node) -> bool:
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
     if not a.problem.seed.refused:
         return []
-    text = (
-        f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: {NOT_SCALAR}."
-    )
+    text = f"PyTorch would refuse {a.problem.out_name}.backward() without a seed: {NOT_SCALAR}."
     return [("implicit-seed", text)]
 
 
@@ -257,7 +255,8 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
     names = [x.name for x in a.problem.wrt if x.was_integer]
     if not names:
         return []
-    text = f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} integers, taken as floats."
+    contain = "contain" if len(names) > 1 else "contains"
+    text = f"{listed(names)} {contain} integers, treated as floats."
     text += f" In PyTorch write 1. and not 1: {NOT_FLOATING}."
     return [("integer-values", text)]
 
@@ -269,7 +268,7 @@ def unused(a: Analysis) -> list[tuple[str, str]]:
         (
             "unused",
             f"no gradient flows from {out} to {x.name}: PyTorch leaves its gradient at None, and "
-            "torch.autograd.grad wants allow_unused=True.",
+            "torch.autograd.grad needs allow_unused=True.",
         )
         for x in a.problem.wrt
         if a.gradient(x) is None
@@ -420,8 +419,8 @@ def _at_higher_order(a: Analysis) -> list[tuple[str, str]]:
     if not further or all(_finite(a.value(n)) for n in nodes):
         return []
     text = (
-        "The program holds inf or nan. In derivatives of higher order PyTorch multiplies them by "
-        "zeros that are left out here: it may have nan where this is a number."
+        "The program contains inf or nan. In derivatives of higher order PyTorch multiplies them by"
+        " zeros that are left out here: its result may be nan where this one is a number."
     )
     return [("not-finite", text)]
 
@@ -437,7 +436,7 @@ def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         value, longer_value = (number_text(array[few][0]) for array in (a.grad_value(x), other))
         it = "the first" if np.count_nonzero(few) > 1 else "it"
         text = (
-            f"rounding leaves fewer than four right digits of {where}. Computed in {digits} "
+            f"rounding leaves fewer than four correct digits of {where}. Computed in {digits} "
             f"digits, as here and in PyTorch, {it} is {value}; in {more} digits it would be "
             f"{longer_value}, which need not be right either."
         )

@@ -211,7 +211,7 @@ def as_node(value) -> Node:
     if isinstance(value, Node):
         return value
     if isinstance(value, Outputs):
-        message = f"{len(value)} outputs stand where one tensor has to"
+        message = f"{len(value)} outputs where one tensor is needed"
         raise GradcliError("arguments", message, hint=CHOOSE)
     if isinstance(value, Size | Ratio):
         return value.node

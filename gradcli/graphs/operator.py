@@ -355,23 +355,23 @@ class Operator:
             if i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
                 what = free or f"{name} of {self.name}()"
-                text = f"{what} must hold integers or a mask"
-                has = "it has no such value" if free else "it holds floating-point numbers here"
+                text = f"{what} must contain integers or a mask"
+                has = "it has no value" if free else "it contains floating-point numbers here"
                 how = f"-v {free}=[...]" if free else "--value"
-                hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
+                hint = f"give its values with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
                 raise NeedsIntegers(f"{text}, and {has}", i, kind, hint)
             if name in self.masks and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
-                    f"{name} of {self.name}() must hold a mask, got integers",
-                    hint="of True and False, as a comparison gives it: x > 0, m != 0",
+                    f"{name} of {self.name}() must be a mask, got integers",
+                    hint="a mask of True and False is the result of a comparison: x > 0, m != 0",
                 )
             if name not in self.masks and i.dtype == "bool":
                 raise GradcliError(
                     "arguments",
-                    f"{name} of {self.name}() must hold integers, got a mask",
-                    hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
+                    f"{name} of {self.name}() must contain integers, got a mask",
+                    hint="mask.long() has 0 and 1; x[mask] selects the elements where it is True",
                 )
 
     def is_integer_input(self, position: int) -> bool:
@@ -459,7 +459,7 @@ class Operator:
 
     def usage(self) -> str:
         """A hint with the signature."""
-        return f"it is called as {self.signature()}"
+        return f"signature: {self.signature()}"
 
     def signature(self) -> str:
         """The signature: `softmax(x, dim)`."""
@@ -483,7 +483,7 @@ ONE_KIND = " of one kind"
 FLOATS_FIRST: Takes = "floats", slice(1)  # other operands may be integers or masks
 
 
-OF_TWO_WIDTHS = "takes no integers of 32 bits beside those of 64"
+OF_TWO_WIDTHS = "cannot combine int32 and int64"
 
 
 def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
@@ -498,9 +498,9 @@ def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
     text = _refused_kinds(takes, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
-        hint = "as 64 bits: x.long()" if text == OF_TWO_WIDTHS else "as floats: x.double()"
+        hint = f"convert to {'int64: x.long()' if text == OF_TWO_WIDTHS else 'floats: x.double()'}"
         if masks:
-            hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
+            hint = "mask.double() has its values as 0 and 1, and ~mask is its opposite"
         raise GradcliError("arguments", f"{name}() {text}", hint=hint)
 
 
@@ -509,11 +509,11 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
     kind = takes.removesuffix(ONE_KIND)
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
     if "bool" in kinds and ("no masks" in kind or (kind != "any" and kinds == {"bool"})):
-        return "takes no mask"
+        return "does not accept a mask"
     if tensors and kind.startswith("floats") and "float" not in kinds:
-        return "takes floating-point numbers, no integers"
+        return "takes floating-point numbers, not integers"
     if kind != takes and tensors and len(kinds) > 1:
-        return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
+        return f"cannot combine {' and '.join(WORDS[k] for k in WORDS if k in kinds)}"
     if kind != takes and kinds == {"int"} and {32, 64} <= set(map(_bits, operands)):
         return OF_TWO_WIDTHS
     return None

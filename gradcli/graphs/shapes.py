@@ -71,7 +71,7 @@ def broadcast(*shapes: Shape) -> Shape:
                     f"dimension {axis - ndim} is {wide[0]} in one and {size} in the other",
                     wide[0],
                     size,
-                    hint="sizes must be equal, or one of them 1, counted from the last dimension",
+                    hint="aligned at the last dimension, sizes must be equal, or one of them 1",
                 )
         out.append(wide[0] if wide else 1)
     return tuple(out)
@@ -87,7 +87,7 @@ def axis(dim: int, ndim: int) -> int:
             "index",
             f"dimension {dim} is out of range for a tensor with {ndim} "
             f"dimension{'s' * (ndim != 1)}",
-            hint=f"dim goes from {-room} to {room - 1}",
+            hint=f"dim must be from {-room} to {room - 1}",
         )
     return dim % room
 
@@ -97,7 +97,7 @@ def out_of_range(index: int, size: int, first: int, of: str | None = None) -> Gr
     its first valid index is `first`.
     """
     message = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
-    hint = f"indices go from {first} to {size - 1}" if size else "it has no elements"
+    hint = f"indices must be from {first} to {size - 1}" if size else "it has no elements"
     return GradcliError("index", message, hint=hint)
 
 
@@ -136,7 +136,7 @@ def matmul(a: Shape, b: Shape) -> Shape:
         raise GradcliError(
             "shape",
             f"@ needs at least one dimension on both sides, not shapes {text(a)} and {text(b)}",
-            hint="multiply by a number with *",
+            hint="to multiply by a number, use *",
         )
     m, k = (a if len(a) > 1 else (1, *a))[-2:]
     k2, n = (b if len(b) > 1 else (*b, 1))[-2:]
@@ -164,7 +164,7 @@ def fits(small: Shape, big: Shape) -> bool:
 def reshape(old: Shape, new: Shape) -> Shape:
     """`new` with -1 replaced. Raises GradcliError if the numbers of elements differ."""
     total, known = numel(old), numel([n for n in new if n != -1])
-    hint = f"the product of all sizes must be {total}; one may be -1, which is then worked out"
+    hint = f"the product of all sizes must be {total}; one may be -1, which is then inferred"
     if any(n < -1 for n in new) or new.count(-1) > 1:
         raise GradcliError(
             "shape", f"{text(new)} is not a shape", hint="at most one size may be -1"
@@ -172,7 +172,7 @@ def reshape(old: Shape, new: Shape) -> Shape:
     if -1 in new:
         if known == 0 or total % known:
             message = f"shape {text(new)} is invalid for input of size {total}"
-            raise Conflict(f"{message}: {total} is no multiple of {known}", total, known, hint)
+            raise Conflict(f"{message}: {total} is not a multiple of {known}", total, known, hint)
         return tuple(total // known if n == -1 else n for n in new)
     if total != known:
         raise Conflict(

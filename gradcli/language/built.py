@@ -61,10 +61,10 @@ def no_tensor(out: Any, program: Program) -> GradcliError:
     """The error for an output that is several tensors, a shape, or a string."""
     value = program.result
     if isinstance(out, str):
-        what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"
+        what, hint = "type of numbers or a device", "to convert, write x.to(float)"
         if isinstance(value, ast.Constant):
             what, hint = "text", "leave out the quotes around it"
-        message = f"this is a {what}, and no expression"
+        message = f"this is a {what}, and not an expression"
     else:
         message, hint = "the last statement must be one tensor", several_outputs(value)
     return GradcliError("arguments", message, span=program.source.span(value), hint=hint)

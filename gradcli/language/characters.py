@@ -14,7 +14,7 @@ QUOTED = "the quotes around an expression are the shell's, and straight"
 PRODUCT = "a product is written x * y, and of matrices A @ B"
 # Replacements, by the characters they are for.
 CURES = {
-    "−–—‐‑‒": "a difference is written with the sign of the keyboard: x - y",
+    "−–—‐‑‒": "a difference is written with the minus sign of the keyboard: x - y",
     "·×⋅∗∙•⊙∘": PRODUCT,
     "⊗": "write kron(A, B), or outer(x, y)",
     "÷∕⁄": "a quotient is written x / y",
@@ -29,11 +29,11 @@ CURES = {
     "∞": "infinity is written inf",
     "′″∂∇": DERIVATIVE,
     "⊤": "a transpose is written A.T",
-    "“”„": 'a text stands between straight quotes: "mean"',
-    "‘’": "a text stands between straight quotes: 'mean'",
+    "“”„": 'a string needs straight quotes: "mean"',
+    "‘’": "a string needs straight quotes: 'mean'",
 }
-SPACES = "an ordinary space stands between words"
-SUBSCRIPTS = "an element is written x[0], and a name with an index of its own x_0"
+SPACES = "words are separated by an ordinary space"
+SUBSCRIPTS = "an element is written x[0], and a name with a subscript x_0"
 
 
 def check_characters(text: str, called: str, origin: str) -> None:

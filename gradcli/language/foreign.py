@@ -14,7 +14,7 @@ HINTS: dict[str, tuple[str, str | None]] = {
     "Lambda": ("a lambda", "write its body"),
     "NamedExpr": (
         "an assignment inside an expression",
-        "make it a statement of its own, before ;",
+        "make it a separate statement, before ;",
     ),
     "Starred": ("an argument with *", "write the arguments out"),
     "JoinedStr": ("an f-string", None),
@@ -30,15 +30,15 @@ FORMS: dict[type[ast.stmt], tuple[str, str]] = {
         "a class definition",
         "write out what it computes, its parameters as inputs: h = relu(x @ W.T + b)",
     ),
-    ast.Import: ("an import", "functions are known by their PyTorch names without any import"),
-    ast.ImportFrom: ("an import", "functions are known by their PyTorch names without any import"),
+    ast.Import: ("an import", "functions have their PyTorch names, and no import is needed"),
+    ast.ImportFrom: ("an import", "functions have their PyTorch names, and no import is needed"),
     ast.For: ("a loop", "write its steps out, or use operations on whole tensors"),
     ast.While: ("a loop", "write its steps out, or use operations on whole tensors"),
     ast.If: ("a branch", "a choice is written where(condition, a, b)"),
-    ast.With: ("a with block", "write what is in it; what no_grad() hides is written x.detach()"),
+    ast.With: ("a with block", "write its body; what no_grad() hides is written x.detach()"),
 }
 
-RUN = "with a value for each input it is run, changes in place too; "
+RUN = "with a value for each input the program is run, in-place changes included; "
 COPIES = "a changed copy is where(x > 0, y, x), x.index_put((tensor(0),), y), x.slice_scatter(y)"
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 # Functions in other notations, with hints on what to write.
@@ -53,7 +53,7 @@ SPELLINGS = {
     "sgn": "write sign(x)",
     "σ": "write sigmoid(x)",
     "tr": "write trace(A)",
-    "print": "leave it out: what stands last is what gradcli shows",
+    "print": "leave it out: gradcli shows the last expression",
     "mse": "write mse_loss(input, target)",
     "mae": "write l1_loss(input, target)",
     "bce": "write binary_cross_entropy(input, target)",
@@ -65,7 +65,7 @@ SPELLINGS = {
     "c_": "write np.stack([a, b], axis=1) for vectors, np.hstack([a, b]) for matrices",
     **dict.fromkeys(("mgrid", "ogrid"), "write np.meshgrid(a, b, indexing='ij')"),
     "d": DERIVATIVE,
-    "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()[0]",
+    "gradient": "gradcli answers with the gradient itself; finite differences are x.gradient()[0]",
 }
 LIBRARIES = {  # unsupported libraries, by their usual prefixes
     **{"tf": "TensorFlow", "tensorflow": "TensorFlow", "tfp": "TensorFlow Probability"},
@@ -92,8 +92,8 @@ def assigned(node: ast.Assign, source: Source) -> GradcliError:
     target = node.targets[0]
     hint = _changed_copy(target, node.value, source)
     if isinstance(target, ast.Tuple | ast.List):
-        hint = "take tuples in tuples apart one at a time: a, b = y; c, d = b"
-    message = "values are given to names only"
+        hint = "unpack nested tuples one at a time: a, b = y; c, d = b"
+    message = "only names can be assigned to"
     return GradcliError("syntax", message, span=source.span(target), hint=hint)
 
 

@@ -158,5 +158,5 @@ def check_derivative(program: Program, inputs: Collection[str], shaped: Collecti
     ]
     named = {name for names in program.assigned[:-1] for name in names}
     if len(plain) == 2 and plain[0] in named and plain[1] in {*inputs, *named}:
-        hint = f"leave {'/'.join(sides)} out: what is differentiated stands last"
+        hint = f"leave {'/'.join(sides)} out: the last expression is differentiated"
         raise GradcliError("syntax", DERIVATIVE, span=program.source.span(e), hint=hint)

@@ -334,7 +334,9 @@ def pose_targets(
     arrays = {n: np.asarray(reader.read(t, f"--target {n}"), float) for n, t in targets.items()}
     for name, target in arrays.items():
         if not np.all(np.isfinite(target)):
-            raise GradcliError("value", f"the target of {name} holds a number that is not finite")
+            raise GradcliError(
+                "value", f"the target of {name} contains a number that is not finite"
+            )
     shapes = {name: a.shape for name, a in arrays.items() if name not in arguments["values"]}
     shapes |= dict(arguments["shapes"])
     problem = pose(**arguments | {"shapes": shapes, "wrt": list(arrays)})

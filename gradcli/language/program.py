@@ -20,7 +20,7 @@ from .syntax import Source
 
 # Brackets; also strings and comments, so that brackets within them are skipped.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
-OVER_LINES = "within brackets an expression goes on over lines"
+OVER_LINES = "within brackets an expression can continue over lines"
 BYTES_OF_WORD = 1_200  # memory of a syntax tree for a name, a number or an opening bracket
 PARSED = 200  # depth of nesting that Python's parser accepts
 PARTS = "give parts of it names: h = ...; out = ... h ..."
@@ -280,7 +280,7 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
     if why not in (None, ELSEWHERE):
         span = source.span(e)
         return GradcliError("unsupported", f"{name} {why}", span=span, hint=CURES.get(why))
-    message, hint = "only the last statement may go without a name", "write h = ... before it"
+    message, hint = "only the last statement may be without a name", "write h = ... before it"
     if "\n" in source.text:
         hint += f"; {OVER_LINES}"
     return GradcliError("syntax", message, span=source.span(e), hint=hint)

@@ -6,30 +6,30 @@ from typing import NamedTuple
 from ..graphs.arguments import IN_PLACE
 from ..public_names import OTHER_IN_TORCH, functions
 
-COMPLEX = "works on complex numbers, and numbers are real here"
+COMPLEX = "works on complex numbers, but only real numbers are supported"
 RANDOM = "draws random numbers, so it has no single gradient"
-SPARSE = "is for sparse tensors, and tensors are dense here"
-MASKED = "is for masked tensors; where(mask, x, ...) says what the others are"
+SPARSE = "is for sparse tensors, but only dense tensors are supported"
+MASKED = "is for masked tensors; where(mask, x, ...) replaces the others"
 AUTOGRAD = "is what gradcli does: leave it out, and give the seed with --grad"
 OF_GRADIENTS = "is about gradients, which are what gradcli answers with: leave it out"
 FILES = "is about files: -v x=@file gives an input the numbers in one"
 OF_PYTHON = "is a name inside Python; an operator is written by its sign, x + y"
 SINGLE = "rounds to a shorter floating-point type: --dtype says in which one to compute"
-COPY = "is PyTorch's inner name for a function and a copy of what it answers"
-INNER = "is an inner part of PyTorch, which programs do not call"
+COPY = "is PyTorch's internal name for a function and a copy of its result"
+INNER = "is an internal part of PyTorch, which programs do not call"
 UNDERIVED = "has no derivative in PyTorch: its backward says it is not implemented"
-UNSET = "holds what happened to be in memory"
-OF_TORCH = "takes other arguments than the function of this name in F: call that one"
+UNSET = "contains uninitialized memory"
+OF_TORCH = "has other arguments than the function of this name in F: call that one"
 QUANTISED = "is for quantised tensors, whose numbers are stored in few bits"
-HARDWARE = "is written for one kind of hardware; the function it speeds up has a name of its own"
-DRAWN = "begins PyTorch's random numbers anew, as --random-seed does for those of float64"
+HARDWARE = "is for one kind of hardware; call the function that it speeds up"
+DRAWN = "resets PyTorch's random numbers, as --random-seed does for those of float64"
 SETTING = "asks or sets how PyTorch works, which changes no gradient: leave it out"
-STORED = "is about how a tensor is kept in memory, which changes no gradient"
+STORED = "is about how a tensor is stored in memory, which changes no gradient"
 TRANSFORM = "takes a function, not a tensor: write out what the function computes"
-LEAVES = "leaves PyTorch, and no gradient comes back: detach() says the same here"
+LEAVES = "leaves PyTorch, and no gradient flows back: write detach() here"
 WHOLE = "is for integers, which have no gradient"
 TOLERANCE = (
-    "starts from random vectors and stops at a tolerance, so its digits are not the same twice; "
+    "starts from random vectors and stops at a tolerance, so its digits vary from call to call; "
     "linalg.eigh gives all eigenvalues"
 )
 GONE = "is no longer part of PyTorch: calling it is an error there too"
@@ -40,9 +40,9 @@ ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
-    INNER: "call the function that it is a part of, as softmax for _softmax, and x[1:3] for slice",
-    BY_UNDERSCORE: "write what is changed as a value: x = x.add(y); zeros_like(x) for x.zero_()",
-    ELSEWHERE: "write out what it computes; or make what it gives an input, by another name",
+    INNER: "call the public function: softmax for _softmax, x[1:3] for slice",
+    BY_UNDERSCORE: "assign the changed value: x = x.add(y); zeros_like(x) for x.zero_()",
+    ELSEWHERE: "write out what it computes; or make its result an input, with another name",
 }
 
 # Names by reason; names that match a pattern below are omitted.

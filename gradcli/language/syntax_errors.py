@@ -6,9 +6,9 @@ import re
 from ..errors import EXAMPLE, GradcliError, Span
 from ..operators import lookup
 
-UNENDED = "a text begins here, and does not end"
+UNENDED = "a string begins here and does not end"
 ASSIGNED = "names are given values: y = x ** 2"
-LATEX = "LaTeX is not read: a formula is written as in Python, sin(x) / y"
+LATEX = "LaTeX is not supported: a formula is written as in Python, sin(x) / y"
 QUOTED = "the quotes around an expression are the shell's: leave this one out"
 UNCLOSED = "the closing quote is missing"
 REASONS = {
@@ -21,10 +21,10 @@ INSTEAD = {
     "": "the text ends too early: is a bracket or an operand missing?",
     "!": "the opposite of a mask is written ~mask",
     "=": "a comparison is written ==",
-    "'": "a transpose is written A.T, and a derivative not at all",
+    "'": "a transpose is written A.T; a derivative is not written out",
     "*": "a product is written x * y, and a power x ** 2",
     ":": ASSIGNED,
-    ";": "statements stand apart by one ;, and the last one is the output: h = relu(x); h.sum()",
+    ";": "statements are separated by one ;, and the last one is the output: h = relu(x); h.sum()",
     "$": LATEX,
     "?": "a choice is written where(condition, a, b)",
 }
@@ -73,9 +73,9 @@ def _hint(message: str, text: str, start: int) -> str | None:
     character = text[start : start + 1]
     if elementwise := ELEMENTWISE.match(text[max(start - 1, 0) : start + 2]):
         sign = elementwise[1].replace("^", "**")
-        return f"each element by itself is the plain sign: x {sign} y"
+        return f"elementwise operators have the plain sign: x {sign} y"
     if DERIVED.match(text):
-        return "a derivative is not written out: type x ** 2, and -w x for that by x"
+        return "a derivative is not written out: type x ** 2, and -w x to choose x"
     if bracket := BRACKET.match(message):
         return _closed(bracket[1])
     if character == "=" and not text[:start].strip():
@@ -108,5 +108,5 @@ def _without_sign(word: str, in_brackets: bool) -> str:
         return EXAMPLE
     if lookup(word):
         return f"a function is called with brackets: {word}(x)"
-    comma = "; arguments stand apart by commas" if in_brackets else ""
+    comma = "; arguments are separated by commas" if in_brackets else ""
     return f"a product is written with a sign: x * y, and of matrices A @ B{comma}"

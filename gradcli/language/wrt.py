@@ -25,7 +25,7 @@ def check_output(out: Node, program: Program) -> None:
         kind = {"int": "integers", "bool": "True and False"}[out.dtype]
         raise GradcliError(
             "not-differentiable",
-            f"the output holds {kind}, which have no gradient",
+            f"the output contains {kind}, which have no gradient",
             span=program.span,
             hint=f"{INSTEAD[out.dtype]}\nPyTorch: {NO_WAY}",
         )
@@ -44,7 +44,7 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
         if inputs[name].node.dtype != "float":
             raise GradcliError(
                 "not-differentiable",
-                f"{name} picks elements or holds True and False: it has no gradient",
+                f"{name} contains indices or True and False: it has no gradient",
                 hint=f"PyTorch: {NOT_FLOATING}",
             )
     result = (

@@ -32,7 +32,8 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     once_differentiable="derivative for aten::hardsigmoid_backward is not implemented",
     digits="single",
     kink=lambda y, x: abs(x).eq(3),
-    caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
+    caveat="no derivative at -3 and 3: PyTorch takes 0; between them it rounds 1/6 to single "
+    "precision",
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
     numpy="np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_sigmoid",

@@ -83,7 +83,7 @@ def neg(g, y, x):
 def nonzero_divisor(a, b):
     """`b`; raises GradcliError if an integer is divided by an integer 0."""
     if not np.all(b) and np.result_type(a, b).kind in "ib":
-        hint = "that of floats is inf or nan: x.double()"
+        hint = "with floats the quotient is inf or nan: x.double()"
         raise GradcliError("arguments", "an integer is divided by 0", hint=hint)
     return b
 
@@ -109,8 +109,8 @@ def _are_integers(x):
 def _integer_powers(a, b):
     """Integer powers with some negative exponents, which are 0 unless the base is 1 or -1."""
     if type(b) is int:
-        message = "integers have no power with an exponent below 0"
-        raise GradcliError("arguments", message, hint="make them floats: x.double()")
+        message = "integers cannot be raised to a negative power"
+        raise GradcliError("arguments", message, hint="convert them to floats: x.double()")
     of_units = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b % 2), 0))
     return np.where(b < 0, of_units, np.power(a, np.maximum(b, 0)))
 
@@ -384,8 +384,8 @@ def in_kind_of(value, x):
         return OPS["ne"](value, 0)
     number = value.attrs.get("value", 0)
     if isinstance(number, float) and not isfinite(number):
-        message = f"a tensor of integers holds no {number}"
-        raise GradcliError("arguments", message, hint="make it one of floats: x.double()")
+        message = f"an integer tensor cannot contain {number}"
+        raise GradcliError("arguments", message, hint="convert it to floats: x.double()")
     return long(value)
 
 

@@ -103,7 +103,7 @@ def scaled_dot_product_attention(
     check_kinds("scaled_dot_product_attention", "floats of one kind", (query, key, value))
     _check(query, key, value)
     if is_causal and attn_mask is not None:
-        raise GradcliError("arguments", "attn_mask and is_causal cannot both be given")
+        raise GradcliError("arguments", "attn_mask and is_causal cannot be combined")
     if enable_gqa:
         key, value = (_repeated(x, query) for x in (key, value))
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
@@ -120,7 +120,7 @@ def _check(query, key, value):
                 "shape", f"{name} needs 2 dimensions at least, got {shapes.text(x.shape)}"
             )
     for a, b, what in (
-        (query.shape[-1], key.shape[-1], "query and key of one length"),
+        (query.shape[-1], key.shape[-1], "query and key of equal length in their last dimension"),
         (key.shape[-2], value.shape[-2], "as many keys as values"),
     ):
         if a != b:
@@ -209,7 +209,7 @@ def _split_batch_and_heads(x, heads):
 def _check_heads(size, expected, heads):
     if size != expected or size % heads:
         raise GradcliError(
-            "shape", f"{size} features are not {expected}, or not {heads} heads alike"
+            "shape", f"{size} features are not {expected}, or not a multiple of {heads} heads"
         )
 
 

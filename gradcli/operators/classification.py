@@ -28,7 +28,7 @@ def _check_classes(input, target):
 
 
 def _check_probabilities(input, target):
-    message = "probabilities for classes of shape {want} must have that shape, got {have}"
+    message = "class probabilities must have the shape of the input, {want}, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
 
 
@@ -200,12 +200,14 @@ def _check_linear(input, linear_weight, target, linear_bias, ignore_index):
         text = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
         raise GradcliError("shape", f"{text} there are several losses a row, not shapes {have}")
     if ignore_index is not None and target.dtype == "float":
-        text = "ignore_index is for class labels, and this target has probabilities"
+        text = "ignore_index needs class labels, but this target has probabilities"
         raise GradcliError("arguments", text)
     if linear_bias is not None:
         kinds = (input, linear_weight, linear_bias)
         check_kinds("linear_cross_entropy", "floats of one kind", kinds)
-        message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {{have}}"
+        message = (
+            f"a weight of shape {shapes.text(linear_weight.shape)} does not fit a bias of {{have}}"
+        )
         shapes.require_equal(linear_bias.shape, linear_weight.shape[:-1], message)
 
 

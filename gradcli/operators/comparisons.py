@@ -60,7 +60,9 @@ def _connective(name, symbol, symbolic, words, example):
     )(rule)
 
 
-logical_and = _connective("logical_and", "&", elements.both, "both are True (nonzero)", "(x > 0) & (x < 1)")
+logical_and = _connective(
+    "logical_and", "&", elements.both, "both are True (nonzero)", "(x > 0) & (x < 1)"
+)
 logical_or = _connective(
     "logical_or", "|", elements.either, "at least one is True (nonzero)", "(x < 0) | (x > 1)"
 )

@@ -64,7 +64,7 @@ def _subscript_sizes(equation, operands, input_shapes):
             raise GradcliError(
                 "shape",
                 f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
-                hint=f"it needs a subscript for each dimension, {len(s)} here; ... means several",
+                hint=f"it needs a subscript for each dimension, {len(s)} here; ... matches several",
             )
         head, _, tail = term.partition("...")
         for subscript, n in [
@@ -78,7 +78,7 @@ def _subscript_sizes(equation, operands, input_shapes):
                     f"{n} in another",
                     have,
                     n,
-                    "a subscript has one size: sizes that may differ need different subscripts",
+                    "a subscript has one size: different sizes need different subscripts",
                 )
             sizes[subscript] = have if n == 1 else n
     return sizes
@@ -346,8 +346,7 @@ def _contracted(a, b, dims):
     ),
 )
 def tensordot(a, b, *, dims=2):
-    """Sum of products over pairs of dimensions: the last of a and the first of b, or those in dims.
-    """
+    """Sum of products over pairs of dimensions: the last of a, the first of b, or those in dims."""
     over_a, over_b = _contracted(a, b, dims)
     for m, n in zip(over_a, over_b, strict=True):
         if a.shape[m] == 1:  # a size of 1 is broadcast

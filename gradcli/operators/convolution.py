@@ -103,7 +103,7 @@ def _with_bias(out, bias, n):
     if bias is None:
         return out
     channels = out.shape[-n - 1]
-    message = f"a bias of shape {{have}} does not go with {channels} channels of the output"
+    message = f"a bias of shape {{have}} does not fit {channels} output channels"
     shapes.require_equal(bias.shape, (channels,), message)
     return out + bias.reshape(shape=(channels, *(1,) * n))
 
@@ -237,8 +237,8 @@ def _by_weight(n):
     )
     @named(
         name,
-        f"The gradient of conv{n}d with respect to its weight: outputs times the parts that they "
-        "came from, summed.",
+        f"The gradient of conv{n}d with respect to its weight: output gradients times "
+        "input windows, summed.",
     )
     def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
         kernel = _kernel(n, input.shape, weight_size, stride, padding, dilation, groups)
@@ -279,7 +279,7 @@ def _transposed_size(name, kernel, size, output_padding):
     inner = zip(size, kernel.stride, kernel.spread, kernel.edges, more)
     result = tuple(m * s + spread - a - b + p for m, s, spread, (a, b), p in inner)
     if min(result) < 1:
-        raise GradcliError("shape", f"{name}() leaves nothing here: {shapes.text(result)}")
+        raise GradcliError("shape", f"the output of {name}() would be empty: {shapes.text(result)}")
     return result
 
 
@@ -297,7 +297,9 @@ def _transposed(n):
             (f"{name}(x, w, output_padding=1, groups=2, dilation=2)", f"x=2x{x},w=2x1x{w}"),
         )[: 2 if n < 3 else 1],
     )
-    @named(name, f"Each element times the kernel, added into the output: the transpose of conv{n}d.")
+    @named(
+        name, f"Each element times the kernel, added into the output: the transpose of conv{n}d."
+    )
     def meaning(
         input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
     ):

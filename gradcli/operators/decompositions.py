@@ -25,7 +25,7 @@ from .lapack import (
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
 
-PIVOTS = NotWritable("which rows are exchanged depends on their numbers")
+PIVOTS = NotWritable("which rows are exchanged depends on the values")
 
 
 def with_zeros(x, count, dim):
@@ -59,8 +59,8 @@ def checked_pivots(s, pivots, *_, **attrs):
     if odd.size:
         raise GradcliError(
             "index",
-            f"pivots are counted from 1 to {rows}, the rows of the matrix, and one is {odd[0]}",
-            hint="lu_factor() gives a matrix and the pivots that belong to it",
+            f"pivots must be row numbers from 1 to {rows}, got {odd[0]}",
+            hint="lu_factor() returns a matrix and its pivots",
         )
     return pivots
 
@@ -225,7 +225,7 @@ def _packed_factors(A, pivot, check):
     return tuple(refuse_where(x, zero, said=ZERO_PIVOT, code="singular") for x in result)
 
 
-ZERO_PIVOT = "a pivot is 0, and lu_factor() refuses that; lu_factor_ex() does not"
+ZERO_PIVOT = "lu_factor() refuses a matrix with a pivot of 0; lu_factor_ex() accepts it"
 
 
 @shorthand("linalg.lu_factor", takes="floats")
@@ -293,7 +293,7 @@ def _symmetrized(x):
     return x + triangle(x, upper=True, strict=True).mT
 
 
-REFLECTED = NotWritable("the signs of Q depend on the numbers of x")
+REFLECTED = NotWritable("the signs of Q depend on the values of x")
 
 
 def _qr(y, x, **mode):

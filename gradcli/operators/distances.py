@@ -109,7 +109,7 @@ LARGE = 25  # rows above which PyTorch uses matrix products
 MOST_ROWS = 6_000  # most rows whose pairs are enumerated: 18 million pairs
 NOT_AGAIN = "the derivative for '{}' is not implemented."
 COINCIDENT = (
-    "no derivative where points coincide, up to p=1 in one coordinate, nor for p=inf at ties: "
+    "no derivative where points coincide (for p <= 1 in any coordinate), nor for p=inf at ties: "
     "PyTorch takes 0, and gives each of the ties the whole gradient"
 )
 
@@ -149,7 +149,9 @@ def cdist(x1, x2, *, p=2.0, compute_mode=IF_LARGE):
         raise GradcliError("shape", "cdist() needs tensors of at least two dimensions")
     have, want = x1.shape[-1], x2.shape[-1]
     if have != want:
-        raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)
+        raise shapes.Conflict(
+            f"cdist() needs rows of equal size, got {have} and {want}", have, want
+        )
     differences = _differences(x1, x2)
     if _multiplied(x1, x2, p, compute_mode):
         differences = _nan_where_products_overflow(differences, x1, x2)
@@ -237,7 +239,7 @@ def _has_clamped_norm(y, x1, x2, *, dim, eps):
         ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),
     ),
     kink=_has_clamped_norm,
-    caveat="the gradient flows through a length below eps as if it were not held there",
+    caveat="the gradient flows through a length below eps as if it were not clamped",
     takes="floats",
     saved=(..., INTERMEDIATE),
     exact="all",
@@ -313,7 +315,7 @@ def triplet_margin_with_distance_loss(
     if distance_function is not None:
         raise GradcliError(
             "unsupported",
-            "a distance_function is a Python function, which is not part of the language",
+            "distance_function would be a Python function, which gradcli does not run",
             hint="write the loss out: clamp(margin + d(a, p) - d(a, n), min=0).mean()",
         )
     return triplet_margin_loss(

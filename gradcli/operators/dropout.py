@@ -32,8 +32,8 @@ def _dropped(name, input, p, training):
     raise GradcliError(
         "unsupported",
         f"{name}() draws random numbers in training, so it has no single gradient",
-        hint="training=False, or eval() of a module, leaves its input as it is; a mask of your own "
-        "is a product: x * m",
+        hint="training=False, or eval() of a module, leaves its input unchanged; to apply a mask "
+        "m, write x * m",
     )
 
 
@@ -59,5 +59,5 @@ feature_alpha_dropout = _dropout(
     "feature_alpha_dropout",
     training_by_default=False,
     sentence="input unchanged; in training PyTorch's dropout of channels that keeps mean and "
-             "variance.",
+    "variance.",
 )

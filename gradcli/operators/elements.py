@@ -40,7 +40,9 @@ class NotWritable:
 
     def __call__(self, sp, *elements, **attrs):
         hint = "give the inputs values with --value"
-        raise GradcliError("needs-value", f"there are no symbols for this: {self.why}", hint=hint)
+        raise GradcliError(
+            "needs-value", f"this cannot be computed in symbols: {self.why}", hint=hint
+        )
 
 
 def is_condition(x) -> bool:
@@ -241,7 +243,7 @@ def extreme(sp, kind, *elements):
     numbers = [x for x in parts if x.is_Number]
     symbols = [x for x in parts if not x.is_Number]
     if not parts:
-        raise ValueError("there is no extreme of nothing")
+        raise ValueError("an empty tensor has no extreme")
     best = [better(numbers)] if numbers else []
     if not symbols:
         return best[0]
@@ -305,9 +307,7 @@ def at_index(sp, index, size, element):
     if isinstance(index, sp.Piecewise):
         return cases(sp, index, lambda branch: at_index(sp, branch, size, element))
     if index.has(sp.Piecewise):
-        message = (
-            "there are no symbols for this: the index of an element depends on many conditions"
-        )
+        message = "this cannot be computed in symbols: an index depends on many comparisons"
         raise GradcliError("needs-value", message, hint="give the inputs values with --value")
     out = element(size - 1)
     for k in reversed(range(size - 1)):

@@ -59,8 +59,8 @@ def _without_true_gradient(y, input, weight, *, padding_idx, scale_grad_by_freq,
     check_indices=lambda input, s, **_: in_range(input, s[0]),
     torch=F + "embedding",
     kink=_without_true_gradient,
-    caveat="the row padding_idx has no gradient; scale_grad_by_freq divides that of a row by how "
-    "often it is there",
+    caveat="the row padding_idx has no gradient; scale_grad_by_freq divides the gradient of a row "
+    "by how often its index occurs",
     index=lambda lower, i, input, weight, **_: lower(
         weight, [lower.picked(input, i[:-1], weight.shape[0]), i[-1]]
     ),
@@ -156,9 +156,9 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
     if scale_grad_by_freq:
         raise GradcliError(
             "unsupported",
-            "embedding_bag() with scale_grad_by_freq divides the gradient of a row, in PyTorch, by "
+            "with scale_grad_by_freq, PyTorch's embedding_bag() divides the gradient of a row by "
             "how often another row occurs",
-            hint="embedding() takes it; sum or average its rows",
+            hint="use embedding() with scale_grad_by_freq, and sum or average its rows",
         )
     if per_sample_weights is not None:
         if mode != "sum":
@@ -171,7 +171,7 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
 def _bags(input, offsets, include_last_offset):
     """The indices of rows, the bag of each, and the number of bags."""
     index = input.value if isinstance(input, Array) else np.asarray(input)
-    require(index.dtype.kind != "b", "input of embedding_bag() must hold integers, got a mask")
+    require(index.dtype.kind != "b", "input of embedding_bag() must contain integers, got a mask")
     if index.ndim == 2 and offsets is None:
         return index.reshape(-1), np.repeat(np.arange(len(index)), index.shape[1]), len(index)
     if index.ndim != 1 or not isinstance(offsets, Array) or offsets.value.ndim != 1:

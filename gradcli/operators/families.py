@@ -105,7 +105,7 @@ def exactly_one(call, what, *inputs):
     result = [value for value in inputs if value is not None]
     if len(result) != 1:
         name = call.partition("(")[0].rpartition(".")[2]
-        text = f"takes {what} once" if result else f"needs {what}"
+        text = f"takes {what} only once" if result else f"needs {what}"
         raise GradcliError("arguments", f"{name}() {text}", hint=f"as in {call}")
     return result[0]
 
@@ -398,7 +398,7 @@ class Shorthand:
 
     def usage(self) -> str:
         """A hint with the signature."""
-        return f"it is called as {self.signature()}"
+        return f"signature: {self.signature()}"
 
     def signature(self) -> str:
         """The signature: `diag(input, diagonal=0)`."""

@@ -59,7 +59,7 @@ def _replaced(x, *, nan, posinf, neginf):
     _replaced,
     symbolic=lambda sp, x, *, nan, posinf, neginf: sp.nan if x.is_Number else x,
     kink=lambda y, x, **_: ~isfinite(x),
-    caveat="what was replaced has gradient 0",
+    caveat="replaced elements have gradient 0",
     examples=(("nan_to_num(1 / x)", "x=2x3"), ("x.nan_to_num(nan=1, posinf=2)", "x=3")),
     numpy="np.nan_to_num({0}, nan={nan}, posinf={posinf}, neginf={neginf})",
     exact="all",
@@ -90,7 +90,7 @@ def copysign(g, y, a, b):
     symbolic=elements.named("nextafter"),
     dtype="float",
     kink=lambda y, a, b: a.eq(b),
-    caveat="to a 1, and 0 where a and b are equal, as PyTorch has it",
+    caveat="the derivative with respect to a is 1, but 0 where a and b are equal, as in PyTorch",
     numpy="np.nextafter",
     jax="",
     takes="floats",
@@ -123,8 +123,9 @@ def frexp_exponent(x):
     torch="torch.frexp",
     rule=lambda g, y, x: g / frexp_exponent(x).exp2(),
     kink=lambda y, x: abs(y).eq(0.5),
-    caveat="jumps where |x| is a power of 2: PyTorch takes the derivative beside the jump; it has "
-    "that power in single precision, so a derivative of 0 from 2**127 on, and inf below 2**-150",
+    caveat="jumps where |x| is a power of 2: PyTorch takes the derivative beside the jump; it "
+    "computes that power in single precision, so the derivative is 0 from 2**127 on, and "
+    "inf below 2**-150",
     examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
     numpy="np.frexp({0})[0]",
     exact="all",
@@ -167,7 +168,7 @@ def signbit(input):
 @shorthand(takes="any of one kind")
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether |input - other| <= atol + rtol * |other|; no gradient."""
-    require(rtol >= 0 and atol >= 0, "isclose() and allclose() take no tolerances below 0")
+    require(rtol >= 0 and atol >= 0, "tolerances of isclose() and allclose() cannot be negative")
     a, b = as_node(input), as_node(other)
     near = isfinite(a).logical_and(isfinite(b)).logical_and(abs(a - b) <= atol + rtol * abs(b))
     result = near.logical_or(a.eq(b))
@@ -187,5 +188,5 @@ def equal(input, other):
     if a.ndim != b.ndim:
         return as_node(False)
     have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
-    shapes.require_equal(a.shape, b.shape, f"equal() of shapes {have} is False at all values")
+    shapes.require_equal(a.shape, b.shape, f"equal() of shapes {have} is False for all values")
     return all(a.eq(b))

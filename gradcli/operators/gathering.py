@@ -49,7 +49,7 @@ def check_index(s, index, dim, name):
     for d, (n, k) in enumerate(zip(s, index, strict=False)):
         if d != axis and k > n:
             raise shapes.Conflict(
-                f"the index of {name}() has size {k} along dimension {d}, and the input only {n}",
+                f"the index of {name}() has size {k} along dimension {d}, the input only size {n}",
                 k,
                 n,
             )
@@ -195,7 +195,7 @@ def narrow(input, dim, start, length):
     first = start + size if start < 0 else start
     if not 0 <= first <= first + length <= size:
         raise GradcliError(
-            "index", f"there are no {length} elements from {start} on in a dimension of {size}"
+            "index", f"a dimension of size {size} has no {length} elements from index {start} on"
         )
     return input[(*(slice(None),) * axis, slice(first, first + length))]
 
@@ -292,9 +292,7 @@ def check_view(size, stride, offset, limit):
         )
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if min((offset, *size, *stride)) < 0 or (last >= limit and 0 not in size):
-        raise GradcliError(
-            "index", f"such a view reaches element {last}, and the storage has {limit}"
-        )
+        raise GradcliError("index", f"this view reads element {last}, but the storage has {limit}")
 
 
 @composite(
@@ -324,8 +322,8 @@ def owns_memory(x, name):
     if any(n.op.shares_memory(n) for n in walk([x])):
         raise GradcliError(
             "unsupported",
-            f"{name}() indexes the storage, and in PyTorch this tensor is a view of another",
-            hint="take(x, index) picks elements of x itself",
+            f"{name}() indexes the storage, but in PyTorch this tensor is a view of another",
+            hint="take(x, index) selects elements of x itself",
         )
     return x
 

@@ -132,7 +132,7 @@ def _weights(at, *, size, orders, **how):
 @composite(
     shape=lambda s, *, size, **_: (*s, size),
     value=_weights,
-    symbolic=NotWritable("which elements are next to a coordinate depends on its value"),
+    symbolic=NotWritable("the elements next to a coordinate depend on its value"),
     index=lambda lower, i, at, **_: None,
     dtype="float",
     rule=lambda g, y, at, *, orders, **how: (g * grid_weights(at, orders=orders + 1, **how)).sum(
@@ -262,16 +262,14 @@ def _by_sampled_units(x, grid, *, size, orders, **how):
 
 
 def _sampled_shape(s, grid, **_):
-    shapes.require_equal(s[:1], grid[:1], "a batch of images must have a grid for each")
+    shapes.require_equal(s[:1], grid[:1], "each image of a batch needs a grid")
     return (*s[:2], *grid[1:-1])
 
 
 def _transposed_shape(s, grid, *, size, **_):
     if 0 in size:
         raise GradcliError("shape", "grid_sample() of a shape without elements")
-    shapes.require_equal(
-        (s[0], *s[2:]), grid[:-1], "a batch of samples must have coordinates for each"
-    )
+    shapes.require_equal((s[0], *s[2:]), grid[:-1], "each sample of a batch needs coordinates")
     return (*s[:2], *size)
 
 
@@ -367,8 +365,8 @@ def _grid_kinks(y, input, grid, **how):
         ("grid_sample(x, p, 'bilinear', 'border', False)", "x=1x1x2x1x2,p=1x1x1x2x3"),
     ),
     caveat="at the coordinate of an element the derivative is that towards the next one; "
-    "coordinates of inf and nan are outside of the image, though PyTorch's bicubic mode takes nan "
-    "as inside",
+    "coordinates of inf and nan are outside of the image, though PyTorch's bicubic mode "
+    "treats nan as inside",
     takes="floats of one kind",
     canonical_attributes=one_of(align_corners=(None, True, False)),
 )

@@ -85,8 +85,8 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     lambda x, values: np.where(np.equal(x, 0), values, np.greater(x, 0)),
     symbolic=_symbolic_step,
     examples=(("x * heaviside(x.detach(), tensor(0.5))", "x=2x3"),),
-    caveat="PyTorch has not implemented its derivative: backward through it is an error there, and "
-    "here; after detach() it is a constant",
+    caveat="PyTorch has not implemented its derivative: backward through it is an error, here as "
+    "in PyTorch; after detach() it is a constant",
     numpy="np.heaviside",
     takes="any of one kind",
     exact="all",

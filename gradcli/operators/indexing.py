@@ -17,7 +17,7 @@ def in_range(index, size, first=0, of=None):
     """
     index = np.asarray(index)
     if index.dtype == object:
-        raise GradcliError("needs-value", "what an index picks depends on its numbers")
+        raise GradcliError("needs-value", "which elements an index selects depends on its values")
     if index.size and (index.min() < first or index.max() >= size):
         bad = index[(index < first) | (index >= size)].flat[0]
         raise shapes.out_of_range(bad, size, first, of)
@@ -31,11 +31,11 @@ def full_index(index, ndim):
         raise GradcliError(
             "index",
             f"too many indices: {used} for a tensor with {ndim} dimension{'s' * (ndim != 1)}",
-            hint="leave some out, or give the tensor a shape of more dimensions",
+            hint="leave some out, or declare the tensor with more dimensions",
         )
     dots = [k for k, item in enumerate(index) if item is Ellipsis]
     if len(dots) > 1:
-        raise GradcliError("index", "an index can have only one ...")
+        raise GradcliError("index", "an index can contain only one ...")
     k = dots[0] if dots else len(index)
     return (*index[:k], *(slice(None),) * (ndim - used), *index[k + 1 :])
 
@@ -99,7 +99,7 @@ def picked_shape(s, *, index):
                 raise GradcliError(
                     "index",
                     "the step of a slice must be above 0, as in PyTorch",
-                    hint="flip(x, (dim,)) reads backward",
+                    hint="flip(x, (dim,)) reverses a dimension",
                 )
             out.append(len(range(*item.indices(size))))
         elif not -size <= item < size:
@@ -136,7 +136,7 @@ def _pick(x, index):
         if is_mask and item.shape != have:
             whole, mask_shape = shapes.text(have), shapes.text(item.shape)
             message = f"a mask of shape {mask_shape} does not fit dimensions of shape {whole}"
-            raise GradcliError("index", message, hint="a mask says True or False of each element")
+            raise GradcliError("index", message, hint="a mask has True or False for each element")
         if isinstance(item, np.ndarray) and not is_mask:
             in_range(item, x.shape[axis], -x.shape[axis])
         axis += item.ndim if is_mask else 1

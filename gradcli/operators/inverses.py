@@ -146,7 +146,7 @@ def solve(g, y, a, b, *, left, check):
 @operator(
     shape=lambda s: matrix(s)[:-2],
     value=lambda x: each_matrix(lambda m: packed_lu(m)[2], (), x, dtype=int),
-    symbolic=NotWritable("which pivot is 0 depends on the numbers"),
+    symbolic=NotWritable("which pivot is 0 depends on the values"),
     dtype="int",
     torch=LINALG + "lu_factor_ex",
     spelling="linalg.lu_factor_ex({0}).info",

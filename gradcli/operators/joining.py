@@ -26,7 +26,7 @@ def _joined(*inputs, dim):
         refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
         if len(s) != len(first):
             text = f"{refusal}: they differ in their number of dimensions"
-            hint = "unsqueeze gives a tensor one dimension more: x.unsqueeze(0)"
+            hint = "unsqueeze adds a dimension: x.unsqueeze(0)"
             raise GradcliError("shape", text, hint=hint)
         for d, (a, b) in enumerate(zip(first, s, strict=True)):
             if d != axis and a != b:
@@ -61,7 +61,7 @@ def cat(g, y, *tensors, dim=0):
 def _stacked(*inputs, dim):
     for s in inputs[1:]:
         text = "stack() needs equal shapes, got {have} and {want}"
-        hint = "cat joins tensors of unequal sizes, along a dimension that they have"
+        hint = "cat joins tensors of different sizes along an existing dimension"
         shapes.require_equal(inputs[0], s, text, hint)
     if not inputs:
         raise GradcliError("arguments", "stack() needs at least one tensor")

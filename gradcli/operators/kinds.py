@@ -66,7 +66,9 @@ def _row_by_row(rows, x, **_):
         raise GradcliError("shape", "a sorted sequence has at least one dimension")
     if len(rows) != 1 and rows[:-1] != x[:-1]:
         have, want = shapes.text(x), shapes.text(rows)
-        raise GradcliError("shape", f"numbers of shape {have} have no rows in sequences of {want}")
+        raise GradcliError(
+            "shape", f"numbers of shape {have} do not fit sorted sequences of shape {want}"
+        )
     return x
 
 
@@ -100,7 +102,7 @@ def bucketize(input, boundaries, *, right=False, out_int32=False):
 def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False, sorter=None):
     """How many elements of a sorted sequence, row by row, are below each number; no gradient."""
     require(side in (None, "left", "right"), f"side must be 'left' or 'right', got {side!r}")
-    require(not right or side != "left", "right=True of searchsorted() is no side='left'")
+    require(not right or side != "left", "right=True of searchsorted() contradicts side='left'")
     if isinstance(input, Node):
         check_kinds("searchsorted", "numbers", (sorted_sequence, input))
     if sorter is not None:
@@ -140,7 +142,7 @@ def bincount(input, weights=None, minlength=0):
 @shorthand(concrete=("input",))
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct integers or truth values, sorted; of floats it has no derivative."""
-    require(dim is None, "unique() compares elements here, no slices: leave dim out")
+    require(dim is None, "unique() compares single elements here, not slices: leave dim out")
     array = _integers(input)
     values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
     parts = [numbers(values)]
@@ -162,17 +164,20 @@ def histc(input, bins=100, min=0, max=0):
     low, high = _ends(result, min, max)
     inside = result[(result >= low) & (result <= high)]
     width = float(high) - float(low)
-    require(np.isfinite(width * bins), "the ends of histc() are too far apart to be divided")
+    require(
+        np.isfinite(width * bins),
+        "min and max of histc() are too far apart to be divided into bins",
+    )
     bin_indices = ((inside - low) * bins / width).astype(int)
     return numbers(np.bincount(np.minimum(bin_indices, bins - 1), minlength=bins).astype(float))
 
 
 def _ends(result, low, high):
     """The ends of a histogram; those of the data if both are 0."""
-    require(low <= high, "max of histc() is not below its min")
+    require(low <= high, "max of histc() cannot be below its min")
     if low == high and result.size:
         low, high = result.min(), result.max()
-    require(np.isfinite(low) and np.isfinite(high), "the ends of histc() are finite numbers")
+    require(np.isfinite(low) and np.isfinite(high), "min and max of histc() must be finite")
     return (low - 1, high + 1) if low == high else (low, high)
 
 
@@ -190,7 +195,7 @@ def _of_masks(name, sentence, logical):
 def _masks(name, *tensors):
     nodes = [as_node(t) for t in tensors]
     if any(x.dtype != "bool" for x in nodes):
-        message = f"{name}() of numbers works on their bits in PyTorch; here it takes masks"
+        message = f"in PyTorch {name}() of numbers works on their bits; here it needs masks"
         hint = "a mask is a comparison: x > 0; the last bit of n is n % 2"
         raise GradcliError("unsupported", message, hint=hint)
     return nodes
@@ -215,5 +220,5 @@ def bitwise_not(input):
 def item(input):
     """The number in a tensor of one element, detached from the graph; no gradient."""
     x = as_node(input)
-    require(x.numel == 1, f"item() takes a tensor of one element, not of {x.numel}")
+    require(x.numel == 1, f"item() needs a tensor of one element, not of {x.numel}")
     return x.detach().reshape(shape=())

@@ -6,8 +6,8 @@ from ..lazy import np, scipy_linalg
 
 LINALG = "torch.linalg."
 FOUND = (
-    "of a matrix with equal values, without full rank, or with inf or nan, each LAPACK finds "
-    "vectors of its own, and the gradient goes with them"
+    "for a matrix with equal eigenvalues or singular values, without full rank, or with inf or nan,"
+    " the vectors, and so the gradient, depend on the version of LAPACK"
 )
 
 

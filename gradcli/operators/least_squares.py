@@ -13,7 +13,7 @@ from .leaves import zeros
 from .precision import unit
 from .singular import svdvals
 
-NOT_FINITE = "lstsq() has no answer for inf or nan: PyTorch's differ by driver"
+NOT_FINITE = "lstsq() is not computed with inf or nan: PyTorch's result depends on the driver"
 
 
 def _nonzero(sizes, atol, rtol, shape):
@@ -102,7 +102,7 @@ def pinverse(input, rcond=1e-15):
     value=lambda x, atol=None, rtol=None, *, hermitian: _nonzero(
         lapack.svdvals(x), atol, rtol, x.shape
     ).sum(-1),
-    symbolic=NotWritable("it is a count of singular values"),
+    symbolic=NotWritable("it counts singular values"),
     dtype="int",
     torch=LINALG + "matrix_rank",
     order="x atol hermitian * rtol",

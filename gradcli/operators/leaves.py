@@ -140,7 +140,7 @@ def eye(g, y, *, n, m=None):
 
 def _arange_size(*, start, end, step):
     if not step or (end - start) * step < 0:
-        message = f"arange() does not come from {start} to {end} in steps of {step}"
+        message = f"arange() does not get from {start} to {end} in steps of {step}"
         raise GradcliError("arguments", message, hint="a step below 0 counts down")
     return (-int((start - end) // step),)
 
@@ -254,7 +254,7 @@ def onehot(*index, shape):
     shape = tuple(shape)
     if len(index) != len(shape) or not all(map(is_integer, index)):
         are = f"are {len(shape)}" if len(shape) != 1 else "is 1"
-        message = f"onehot() takes an integer for each dimension, of which there {are}"
+        message = f"onehot() needs an integer for each dimension: there {are}"
         raise GradcliError("index", message, hint=f"as in onehot({', '.join('0' for _ in shape)})")
     one: Node = OPS["constant"](value=1.0)
     return OPS["put_at"](one, shape=shape, index=index)

@@ -115,8 +115,8 @@ def _double_backward(h, _, g, x, y, *, dim):
     torch_expand=lambda g, x, y, *, dim: exp(x) * reverse_cumsum(g * exp(-y), dim),
     torch=None,
     kink=lambda slope, g, x, y, *, dim: (g.eq(0), None, None),
-    caveat="where g is 0 PyTorch differentiates its logarithm: that is nan, which may be lost on "
-    "the backward pass, and what comes out be wrong",
+    caveat="where g is 0 PyTorch differentiates its logarithm: that gives nan, or, where the "
+    "backward pass drops the nan, a wrong number",
     examples=(("logcumsumexp_backward(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=flops_per_element,
 )

@@ -66,7 +66,9 @@ def _bce(x, t):
     for name, values in (("input", x), ("target", t)):
         if not np.all((values >= 0) & (values <= 1)):
             message = f"all elements of the {name} of binary_cross_entropy() must be from 0 to 1"
-            raise GradcliError("arguments", message, hint="its input are probabilities: sigmoid(x)")
+            raise GradcliError(
+                "arguments", message, hint="its input must be probabilities: sigmoid(x)"
+            )
     with np.errstate(divide="ignore"):
         return -(t * np.maximum(np.log(x), -100) + (1 - t) * np.maximum(np.log1p(-x), -100))
 
@@ -93,7 +95,7 @@ def bce_slope(x, t):
     dtype="float",
     symbolic=lambda sp, x, t: -(t * sp.log(x) + (1 - t) * sp.log(1 - x)),
     domain=(0.1, 0.9),
-    caveat="logarithms are held above -100, so that the loss stays finite",
+    caveat="logarithms are clamped to at least -100, so that the loss stays finite",
     torch=None,
     torch_expand=lambda x, t: -(t * x.log() + (1 - t) * (1 - x).log()),
     numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
@@ -265,7 +267,7 @@ def _held_above(x, *, min, least):
     expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
     torch_expand=lambda x, *, min, least: x.clamp(min=min),
     symbolic=lambda sp, x, *, min, least: elements.clipped(sp, x, min),
-    caveat="the gradient flows as if nothing were held",
+    caveat="the gradient flows as if nothing were clamped",
     torch=None,
     domain=(0.2, 2.0),
     examples=(("held_above(x, min=0.1)", "x=2x3"),),
@@ -289,14 +291,13 @@ def held_above(g, y, x, *, min, least=None):
         ("gaussian_nll_loss(a, b, v, full=True, reduction='sum')", "a=2x3,b=2x3,v=2"),
     ),
     kink=lambda y, input, target, var, *, eps, **_: (None, None, var.le(eps)),
-    caveat="the gradient flows to a variance below eps as if it were not held there; PyTorch "
-    "refuses one below 0",
+    caveat="the gradient flows to a variance below eps as if it were not clamped; PyTorch refuses "
+    "a negative one",
     takes="floats, no masks",
     saved=(..., INTERMEDIATE),
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
-    """How unlikely target is under normal distributions with mean input and variance var, reduced.
-    """
+    """How unlikely target is under normal distributions of mean input, variance var; reduced."""
     if var.op.name != "constant":
         check_kinds("the variance of gaussian_nll_loss", "floats", (var,))
     var = held_above(_variance_of(input, var), min=eps, least=0)
@@ -313,7 +314,7 @@ def _variance_of(input, var):
     different = [n for n, k in zip(var.shape, input.shape, strict=False) if n != k]
     if var.ndim != input.ndim or different != [1]:
         have, want = shapes.text(var.shape), shapes.text(input.shape)
-        raise GradcliError("shape", f"a variance of shape {have} does not go with input {want}")
+        raise GradcliError("shape", f"a variance of shape {have} does not fit input {want}")
     return var
 
 

@@ -96,5 +96,5 @@ def linear(input, weight, bias=None):
     message = (
         f"bias of shape {shapes.text(bias.shape)} does not fit input @ weight.T of shape {out}"
     )
-    shapes.require_equal(result.shape, product.shape, message, hint="it has shape (out,)")
+    shapes.require_equal(result.shape, product.shape, message, hint="a bias has shape (out,)")
     return result

@@ -302,8 +302,8 @@ def _norm_has_kink(y, input, *, p, dim, maxnorm):
 @composite(
     rule=_through_renorm,
     kink=_norm_has_kink,
-    caveat="no derivative where the norm is maxnorm: PyTorch passes the gradient on; nor where a "
-    "greater norm has none",
+    caveat="no derivative where the norm equals maxnorm: PyTorch passes the gradient on; nor where"
+    " it is greater, at points where the norm has none",
     examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
     order="input p dim maxnorm",
     takes="floats",

@@ -79,7 +79,8 @@ def _norm_shape(s, *, dim, keepdim, ord):
     expand=_norm_meaning,
     kink=_kinks,
     between_kinks=lambda *, dim, keepdim, ord: "smooth" if 1 < ord < np.inf else "",
-    caveat="no derivative at 0, nor for ord=inf at ties: PyTorch takes 0, and equal shares at ties",
+    caveat="no derivative at 0, nor for ord=inf at ties: PyTorch takes 0 at 0, and splits the "
+    "gradient equally at ties",
     torch="torch.linalg.vector_norm",
     numpy=lambda *, dim, keepdim, ord: (
         "np.linalg.norm({0}, axis={dim}, keepdims={keepdim})"
@@ -137,8 +138,8 @@ def _of_matrix(m, ord):
         return _extreme(vector_norm(m, ord=1, dim=-1 if math.isinf(ord) else -2), ord, -1)
     raise GradcliError(
         "arguments",
-        f"there is no norm {ord!r} of a matrix",
-        hint="'fro', 'nuc', 1, -1, 2, -2, inf and -inf are",
+        f"a matrix has no norm {ord!r}",
+        hint="norms of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf and -inf",
     )
 
 
@@ -186,8 +187,9 @@ def _matrix_kinks(y, x, *, ord, dim, keepdim):
     kink=_matrix_kinks,
     torch="torch.linalg.matrix_norm",
     order="x ord dim keepdim * dtype",
-    caveat="no derivative at 0, nor at equal sums or singular values: PyTorch takes 0, and equal "
-    "shares; for singular values what goes with the vectors that LAPACK finds",
+    caveat="no derivative at 0, nor at equal sums or singular values: PyTorch takes 0 at 0, and "
+    "splits the gradient equally at ties; with singular values it depends on the vectors "
+    "that LAPACK returns",
     examples=(
         ("linalg.matrix_norm(x)", "x=2x3"),
         ("linalg.matrix_norm(x, 1)", "x=2x3"),

@@ -82,7 +82,7 @@ def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
     ),
     dtype="first",
     method=True,
-    caveat="PyTorch sends x the gradient of the part that src replaces, and none of the rest",
+    caveat="PyTorch sends x the gradient of the replaced part instead of that of the rest",
     examples=(("as_strided_scatter(zeros(2, 3), v, (2, 2), (1, 2))", "v=2x2"),),
     flops=no_flops,
 )
@@ -132,8 +132,8 @@ def masked_fill(input, mask, value):
         have = shapes.text(value.shape)
         raise GradcliError(
             "shape",
-            f"masked_fill() takes a single number, not shape {have}",
-            hint="where(mask, value, input) takes any shape",
+            f"masked_fill() needs a single number, not shape {have}",
+            hint="where(mask, value, input) accepts any shape",
         )
     return where(mask, in_kind_of(value, input), input)
 
@@ -159,7 +159,7 @@ def masked_scatter(input, mask, source):
 
 def _as_number(s, value):
     if value:
-        raise GradcliError("shape", f"fill() takes a single number, not shape {shapes.text(value)}")
+        raise GradcliError("shape", f"fill() needs a single number, not shape {shapes.text(value)}")
     return s
 
 

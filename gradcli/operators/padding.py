@@ -74,7 +74,9 @@ def _amounts(input, pad):
     amounts = ((0, 0),) * (input.ndim - len(pairs)) + tuple(reversed(pairs))
     for n, (before, after) in zip(input.shape, amounts):
         if n + before + after < 0 or n + min(before, 0) + min(after, 0) < 0:
-            raise GradcliError("shape", f"pad cuts off more than a dimension of size {n} has")
+            raise GradcliError(
+                "shape", f"pad cuts off more elements than a dimension of size {n} has"
+            )
     return amounts
 
 
@@ -110,7 +112,7 @@ def _lengthened(x, dim, before, after, mode):
     most = {"reflect": n - 1, "circular": n}.get(mode, math.inf if n else 0)
     if max(before, after) > most:
         raise GradcliError(
-            "shape", f"padding mode {mode!r} of {max(before, after)} is too much for size {n}"
+            "shape", f"padding mode {mode!r} of {max(before, after)} is too large for size {n}"
         )
 
     def part(start, stop):

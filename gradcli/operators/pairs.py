@@ -18,7 +18,7 @@ from .floats import isnan
     dtype="float",
     aliases=("arctan2",),
     kink=lambda y, a, b: (a.eq(0) & (b <= 0), a.eq(0) & b.eq(0)),
-    caveat="no derivative where both are 0: PyTorch takes 0. Where a alone is 0 and b below, it "
+    caveat="no derivative where both are 0: PyTorch takes 0. Where a is 0 and b is negative, it "
     "jumps: PyTorch takes the slope beside the jump",
     numpy="np.arctan2",
 )
@@ -75,7 +75,7 @@ def logaddexp2(g, y, a, b):
     symbolic=lambda sp, a, b: a * 2**b,
     dtype="float",
     kink=lambda y, a, b: (b < 0) | (b > 62) if b.dtype == "int" else b.ne(b),
-    caveat="PyTorch computes 2 ** b in integers where b is whole: the gradient is 0 at b < 0 "
+    caveat="PyTorch computes 2 ** b in integers if b is an integer: the gradient is 0 at b < 0 "
     "and at b > 63, and has the other sign at 63",
     numpy="{0} * 2.0 ** {1}",
 )
@@ -137,7 +137,7 @@ def _times_alpha(name, input, other, alpha):
     """alpha * other, with alpha converted to the dtype of the sum; alpha of masks is boolean."""
     kind = result_dtype("promote", [*dtypes((input, other))])
     if isinstance(alpha, bool):
-        require(kind == "bool", f"alpha of {name}() is True or False only for masks")
+        require(kind == "bool", f"alpha of {name}() can be True or False only for masks")
     elif isinstance(alpha, float):
         check_kinds(f"with alpha={alpha}, {name}", "floats", (input, other))
     if kind == "bool" and not isinstance(alpha, Node):

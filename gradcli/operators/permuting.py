@@ -67,7 +67,7 @@ def movedim(input, source, destination):
         raise GradcliError(
             "arguments",
             f"movedim() moves {len(sources)} dimension{'s' * (len(sources) != 1)} to {len(to)} "
-            "places",
+            "positions",
         )
     rest = iter(d for d in range(input.ndim) if d not in sources)
     places = dict(zip(to, sources, strict=True))
@@ -160,7 +160,7 @@ def flipud(input):
 def _flipped(input, dim):
     if input.ndim <= dim:
         have = shapes.text(input.shape)
-        raise GradcliError("shape", f"there is no dimension {dim} to turn round in shape {have}")
+        raise GradcliError("shape", f"shape {have} has no dimension {dim} to reverse")
     return flip(input, dims=(dim,))
 
 
@@ -170,7 +170,8 @@ def _rolls(s, shifts, dims):
     over = dims if isinstance(dims, tuple) else (dims,)
     if len(shifts) != len(over):
         raise GradcliError(
-            "arguments", f"roll() has {len(shifts)} shifts for {len(over)} dimensions"
+            "arguments",
+            f"roll() needs a shift for each dimension, got {len(shifts)} for {len(over)}",
         )
     totals = [0] * max(len(s), 1)
     for shift, dim in zip(shifts, over, strict=True):

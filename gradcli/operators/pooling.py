@@ -218,7 +218,7 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
         torch=F + name,
         attributes=attributes,
         kink=_ties(name, n, indices),
-        caveat="of equal elements the first takes the whole gradient",
+        caveat="of equal elements the first receives the whole gradient",
         examples=examples,
         saved=(..., "input", INTERMEDIATE),
         zero_second_derivative=True,

@@ -43,7 +43,7 @@ def _unless_0(factor, x):
 def _added(beta, input, alpha, product, scaled=_unless_0):
     if float in map(type, (beta, alpha)) and input.dtype != "float" != product.dtype:
         message = "beta and alpha of integers and masks must be integers"
-        raise GradcliError("arguments", message, hint="as floats: x.double()")
+        raise GradcliError("arguments", message, hint="convert to floats: x.double()")
     if shapes.broadcast(input.shape, product.shape) != product.shape:
         have, want = shapes.text(input.shape), shapes.text(product.shape)
         raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
@@ -260,7 +260,7 @@ def vander(x, *, N=None, increasing=False):
 def bilinear(input1, input2, weight, bias=None):
     """input1 @ weight[k] @ input2 + bias[k], for each output feature k."""
     have = f"{shapes.text(input1.shape)} and {shapes.text(input2.shape)}"
-    message = f"bilinear() needs inputs alike but for the last size, not shapes {have}"
+    message = f"bilinear() needs inputs whose shapes differ only in the last size, got {have}"
     shapes.require_equal(input1.shape[:-1], input2.shape[:-1], message)
     if bias is not None:
         message = "the bias of bilinear() must have shape {want} here, got {have}"

@@ -16,7 +16,7 @@ BOOLEANS = ("has_biases", "train", "bidirectional", "batch_first")
 def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
     """The linear functions of the input and of the state, which a cell adds."""
     input_shape, state = as_node(input).shape, as_node(hx).shape
-    message = "a cell takes as many rows of input as of state, not "
+    message = "a cell needs as many rows of input as of state, not "
     message += f"{shapes.text(input_shape)} and {shapes.text(state)}"
     if (len(input_shape), len(state)) != (2, 2):
         raise GradcliError("shape", message)
@@ -61,9 +61,11 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """The next hidden and cell state of an LSTM; rows of w_ih: input, forget, cell, output."""
     if not isinstance(hx, tuple) or len(hx) != 2:
-        raise GradcliError("arguments", "lstm_cell() takes its state and memory as (h, c)")
+        raise GradcliError("arguments", "lstm_cell() needs hidden and cell state as (h, c)")
     state, memory = map(as_node, hx)
-    shapes.require_equal(memory.shape, state.shape, "the memory of lstm_cell() is as its state")
+    shapes.require_equal(
+        memory.shape, state.shape, "hidden and cell state of lstm_cell() must have one shape"
+    )
     sums = _sums(as_node(input), state, w_ih, w_hh, b_ih, b_hh)
     input_gate, forget_gate, cell_gate, output_gate = chunk(sums[0] + sums[1], 4, 1)
     memory = sigmoid(forget_gate) * memory + sigmoid(input_gate) * tanh(cell_gate)

@@ -71,8 +71,8 @@ def _prod_of_all(g, y, x):
 
 def _along_one(*, dim, keepdim):
     if isinstance(dim, tuple) and len(dim) != 1:
-        message = "prod() goes along one dimension, or over all of them"
-        hint = "several are taken one after the other: x.prod(1).prod(0)"
+        message = "prod() reduces one dimension, or all of them"
+        hint = "reduce several one after the other: x.prod(1).prod(0)"
         raise GradcliError("arguments", message, hint=hint)
     return {"dim": dim, "keepdim": keepdim}
 
@@ -243,7 +243,7 @@ def _values(name, argextreme, symbol):
         saved=saved,
         kink=tied,
         symbolic=elements.extreme_along(symbol),
-        caveat="of equal elements the first takes the whole gradient",
+        caveat="of equal elements the first receives the whole gradient",
         spelling=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}}).values",
         examples=((f"{name}(x, dim=1).values", "x=2x3"), (f"x.{name}(0)[0]", "x=2x3")),
         torch=f"torch.{name}",
@@ -294,15 +294,14 @@ min_all = _extreme_of_all("min", lambda x: x.amin(), "Smallest of all elements."
 
 @shorthand()
 def max(input, dim=None, keepdim=False, *, other=None):
-    """The largest of all elements; along dim, values and indices; or the larger of two tensors."""
+    """Largest of all elements; along dim, values and indices; or the larger of two tensors."""
     operators = max_all, maximum, max_values, argmax
     return _extreme(operators, as_node(input), dim if other is None else other, keepdim)
 
 
 @shorthand()
 def min(input, dim=None, keepdim=False, *, other=None):
-    """The smallest of all elements; along dim, values and indices; or the smaller of two tensors.
-    """
+    """Smallest of all elements; along dim, values and indices; or the smaller of two tensors."""
     operators = min_all, minimum, min_values, argmin
     return _extreme(operators, as_node(input), dim if other is None else other, keepdim)
 
@@ -328,10 +327,12 @@ def _truth(name, joined, sentence):
     )(rule)
 
 
-all = _truth("all", elements.both, "Whether all elements along dim are True (nonzero); no "
-                                   "gradient.")
-any = _truth("any", elements.either, "Whether any element along dim is True (nonzero); no "
-                                     "gradient.")
+all = _truth(
+    "all", elements.both, "Whether all elements along dim are True (nonzero); no gradient."
+)
+any = _truth(
+    "any", elements.either, "Whether any element along dim is True (nonzero); no gradient."
+)
 
 
 @shorthand()

@@ -48,7 +48,7 @@ def _one_after_the_other(x, A, tau, order):
 
 SINGULAR = (
     "where tau times the squared length of a reflection's vector is 1, PyTorch's gradient divides "
-    "by 0 and is nan; inf and nan spread here as in the products that are written"
+    "by 0 and is nan; inf and nan spread here as the formula's products have it"
 )
 
 

@@ -157,7 +157,9 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is negative; or their transpose."""
     if x.shape[dim] != kind[2 if transposed else 1]:
-        raise GradcliError("shape", f"resample() by {kind} needs another size, got {x.shape[dim]}")
+        raise GradcliError(
+            "shape", f"resample() with {kind} needs another size, got {x.shape[dim]}"
+        )
     times, place = _repetitions(_weights(kind)), x.ndim + dim
     if times and transposed:
         grouped = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
@@ -407,7 +409,7 @@ def _check_interpolation(input, mode, align_corners, antialias):
     if antialias and mode not in ("bilinear", "bicubic"):
         raise GradcliError("arguments", "antialias is for modes 'bilinear' and 'bicubic'")
     if 0 in input.shape[1:]:
-        raise GradcliError("shape", "interpolate() of a shape without elements")
+        raise GradcliError("shape", "interpolate() needs a shape with elements")
 
 
 @shorthand()

@@ -32,7 +32,7 @@ MOST_DECIMALS = 308  # 10 to a higher power is inf
     lambda x: x - np.trunc(x),
     symbolic=lambda sp, x: x - _truncated(sp, x),
     kink=lambda y, x: y.eq(0),
-    caveat="it jumps there: PyTorch takes 1, as beside the jump",
+    caveat="it jumps there: PyTorch takes 1, the slope on both sides",
     numpy="{0} - np.trunc({0})",
     takes="floats",
     exact="all",

@@ -213,7 +213,7 @@ def _running_extreme(name, extreme, relation):
         call=f"{name}({{0}}, dim={{dim}})",
         examples=((f"{name}(x, 1)", "x=2x3"),),
         kink=_ties_with_previous,
-        caveat="of equal elements the latest takes the gradient",
+        caveat="of equal elements the latest receives the gradient",
         running=True,
         dim=REQUIRED,
     )

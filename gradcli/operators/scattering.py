@@ -95,7 +95,7 @@ def _source_index(src, index):
 
 
 LAST_WINS = (
-    "of several written to one index the last is seen, and each has the whole gradient of it"
+    "of several values written to one index the last remains, but each receives its whole gradient"
 )
 
 
@@ -151,8 +151,8 @@ def _without_derivative(x, index, src, *, reduce="sum", **_):
 
 
 ONE_ELEMENT_INDEX = NoRule(
-    "where an index of one element picks from a larger src, PyTorch's gradient of src is not that "
-    "of the value: cut src to the element"
+    "where an index of one element selects from a larger src, PyTorch's gradient of src is wrong: "
+    "cut src to that element"
 )
 SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "takes": "any of one kind"}
 

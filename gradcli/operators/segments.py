@@ -29,7 +29,8 @@ def _extreme(name, value, expansion, sentence):
         torch=None,
         expand=lambda x, *, dim, keepdim: expansion(x, dim=dim, keepdim=keepdim),
         kink=tied,
-        caveat="ties share the gradient equally where it is above 0; each takes all of any other",
+        caveat="ties share a positive gradient equally; any other gradient goes to each of them in"
+        " full",
         examples=((f"{name}(x, 0)", "x=3x2"), (f"{name}(x, 1)", "x=2x3")),
         exact="all",
     )(rule)
@@ -86,19 +87,23 @@ def segment_reduce(
     check_reduction(reduce=reduce)
     reduce = OTHER_NAMES.get(reduce, reduce)
     if indices is not None:
-        raise GradcliError("unsupported", "PyTorch has segments by lengths or offsets only")
-    require((lengths is None) != (offsets is None), "segment_reduce() takes lengths or offsets")
+        raise GradcliError("unsupported", "PyTorch accepts segments by lengths or offsets only")
+    require(
+        (lengths is None) != (offsets is None), "segment_reduce() needs either lengths or offsets"
+    )
     if offsets is None:
         counts = _integers(lengths)
         starts = np.cumsum(counts, axis=-1) - counts
     else:
         counts, starts = np.diff(_integers(offsets)), _integers(offsets)[..., :-1]
     before = shapes.axis(dim, x.ndim)
-    message = "lengths have the sizes of data up to dim: a row for each of its rows"
+    message = "lengths must have the sizes of data before dim"
     shapes.require_equal(counts.shape[:-1], x.shape[:before], message)
-    require(np.all(counts >= 0), "a segment is 0 long or longer")
+    require(np.all(counts >= 0), "lengths of segments cannot be negative")
     for total in () if unsafe or lengths is None else {*counts.sum(axis=-1).ravel().tolist()}:
-        message = f"segments are {total} long together, and their dimension {x.shape[before]}"
+        message = (
+            f"lengths of segments add up to {total}, but the dimension has size {x.shape[before]}"
+        )
         shapes.require_equal((total,), (x.shape[before],), message)
     return _segments(x, reduce, starts, counts, initial)
 

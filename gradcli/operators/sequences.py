@@ -153,7 +153,7 @@ def _alignments(sp, log_probs, targets, input_lengths, target_lengths, blank):
     """Yield the alignments of each sample, with their probabilities."""
     classes = log_probs.shape[2]
     if classes ** max(input_lengths, default=0) > MOST_SEQUENCES:
-        raise GradcliError("limit", "these are too many alignments to write out in symbols")
+        raise GradcliError("limit", "there are too many alignments to write out in symbols")
     end = 0
     for n, (times, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
         labels = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
@@ -211,7 +211,8 @@ def _checked(log_probs, targets, *, blank, **_):
     "reduction='none', zero_infinity={zero_infinity})",
     torch=F + "ctc_loss",
     once_differentiable="derivative for aten::_ctc_loss_backward is not implemented",
-    caveat="as in PyTorch the gradient is right only behind log_softmax, for labels but the blank",
+    caveat="as in PyTorch the gradient is right only if log_probs come from log_softmax and no "
+    "label is the blank",
     examples=(
         ("ctc_loss(log_softmax(x, 2), tensor([[1, 2]]), (3,), (2,))", "x=3x1x3"),
         ("ctc_loss(log_softmax(x, 2), tensor([1, 2]), (2, 1), (1, 1), reduction='sum')", "x=2x2x3"),

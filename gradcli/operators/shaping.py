@@ -111,7 +111,7 @@ def _expanded(s, *, shape):
     lead = len(shape) - len(s)
     full = tuple(s[d - lead] if n == -1 and d >= lead else n for d, n in enumerate(shape))
     if -1 in full:
-        text = f"shape {shapes.text(s)} has no dimension in the place of the first -1 of {shape}"
+        text = f"shape {shapes.text(s)} has no dimension at the position of the first -1 of {shape}"
         raise GradcliError("shape", text, hint="-1 keeps a size, and new dimensions come first")
     if lead < 0 or not shapes.fits(s, full):
         different = [(a, b) for a, b in zip(s[::-1], full[::-1], strict=False) if a not in (1, b)]

@@ -73,8 +73,8 @@ def svd_left(g, y, x):
     dtype="float",
     torch=LINALG + "svdvals",
     kink=lambda y, x: vanishing(y, x.shape[-2:]) | level(y, x.shape[-2:]),
-    caveat="no derivative at singular values of 0 or equal ones: the gradient goes with the "
-    "vectors that LAPACK finds",
+    caveat="no derivative at singular values of 0 or equal ones: the gradient depends on the "
+    "vectors that LAPACK returns",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
     flops=of_each_matrix(singular_values),
     saved=_reduced_svd,
@@ -172,7 +172,7 @@ def svd_parts(A, full_matrices=True, *, driver=None):
 def svd(input, some=True, compute_uv=True):
     """U, S and V such that U @ diag(S) @ V.mT is input."""
     if not compute_uv:
-        raise GradcliError("unsupported", "svd() without its vectors is svdvals()")
+        raise GradcliError("unsupported", "use svdvals() for singular values without vectors")
     U, S, Vh = svd_parts(input, full_matrices=not some)
     return Outputs((U, S, Vh.mT), ("U", "S", "V"))
 

@@ -99,7 +99,7 @@ def index_fill(x, index, value, *, dim):
     """x with one value in the slices at the indices along dim."""
     if value.ndim:
         have = shapes.text(value.shape)
-        raise GradcliError("shape", f"index_fill() takes a single number, not shape {have}")
+        raise GradcliError("shape", f"index_fill() needs a single number, not shape {have}")
     return where(_selected_mask(x, index, dim), in_kind_of(value, x), x)
 
 

@@ -22,11 +22,11 @@ from .reductions import of_all, tied
 from .tie_breaking import ascending, descending, first_k, insertion_sorted, quick_select
 from .ties import beside
 
-ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
+ONE_OF_EQUALS = "of equal elements the one that PyTorch selects receives the whole gradient"
 OF_MANY = f"{ONE_OF_EQUALS}; which one is chosen in a long dimension depends on the machine"
 FIRST_FIRST = (
-    "of equal elements the first comes first; in PyTorch too with stable=True or up to 16 "
-    "elements, otherwise its choice depends on the machine"
+    "equal elements keep their order; in PyTorch too with stable=True or up to 16 elements, "
+    "otherwise its order depends on the machine"
 )
 
 
@@ -123,7 +123,7 @@ def _symbolic_indices_along(symbolic_indices_of):
     return (
         write
         if symbolic_indices_of
-        else NotWritable("which element is meant depends on the numbers")
+        else NotWritable("which element is selected depends on the values")
     )
 
 

@@ -183,8 +183,7 @@ def _slope_of_logit(g, y, x, *, eps):
     saved=("x",),
 )
 def logit(x, *, eps=None):
-    """log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is given: the inverse of sigmoid.
-    """
+    """log(x / (1 - x)), the inverse of sigmoid; with eps, x is clamped to [eps, 1 - eps]."""
     z = x if eps is None else _within(x, eps, 1 - eps)
     return log(z / (1 - z))
 

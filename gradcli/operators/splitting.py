@@ -37,7 +37,7 @@ def _parts_of(tensor, split_size, dim):
         raise GradcliError(
             "shape",
             f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, "
-            f"which is {size}",
+            f"got {size}",
         )
     return _parts_between(tensor, [0, *accumulate(split_size)], axis)
 

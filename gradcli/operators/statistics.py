@@ -51,9 +51,10 @@ def _canonical(*, dim, correction, unbiased=None, **attrs):
         correction = unbiased
     if dim == ():
         message = (
-            "with dim=() PyTorch takes the variance of all elements, and returns a wrong gradient"
+            "with dim=() PyTorch computes the variance of all elements, and returns a wrong "
+            "gradient"
         )
-        raise GradcliError("arguments", message, hint="leave dim out, or name every dimension")
+        raise GradcliError("arguments", message, hint="leave dim out, or list every dimension")
     return {"dim": dim, "correction": 1 if correction is None else +correction, **attrs}
 
 
@@ -276,7 +277,8 @@ def _quantile(ranks_of, **fields):
 
         return composite(
             kink=kink,
-            caveat=f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 as its gradient",
+            caveat=f"{FIRST_FIRST}; where q falls exactly on an element, PyTorch takes 0 as the "
+            "gradient of q",
             order="x q dim keepdim * interpolation",
             numbers=("q",),
             saved=(..., INTERMEDIATE),

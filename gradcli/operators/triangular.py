@@ -106,7 +106,7 @@ def cloned_coefficient(g, y, A, b):
 
 # ---- Cholesky ------------------------------------------------------------------------------------
 
-WHETHER_POSITIVE = NotWritable("whether a matrix is positive definite depends on its numbers")
+WHETHER_POSITIVE = NotWritable("whether a matrix is positive definite depends on its values")
 NOT_POSITIVE = "the matrix is not positive definite, and has no Cholesky decomposition"
 MOST_UNBLOCKED = 32  # rows of a matrix that LAPACK factorises without blocking
 
@@ -221,8 +221,8 @@ def _partial_factor(x):
         message = (
             f"PyTorch computes a matrix of more than {MOST_UNBLOCKED} rows in blocks, and what "
         )
-        message += "stands in L of one that is not positive definite is not known here"
-        raise GradcliError("unsupported", message, hint="info is known: cholesky_ex(x).info")
+        message += "is in L of one that is not positive definite is not known here"
+        raise GradcliError("unsupported", message, hint="only info is known: cholesky_ex(x).info")
     L = np.tril(x)
     for k in range(len(L)):
         L[k, k] -= L[k, :k] @ L[k, :k]
@@ -245,8 +245,8 @@ def _factor_so_far(x, *, upper):
     torch=LINALG + "cholesky_ex",
     spelling="linalg.cholesky_ex({0}, upper={upper}).L",
     kink=lambda y, x, *, upper: failed_minor(x.mT if upper else x).ne(0),
-    caveat="the matrix is not positive definite: LAPACK stops, and PyTorch goes back through what "
-    "it leaves as if L @ L.mT were x",
+    caveat="the matrix is not positive definite: LAPACK stops, and PyTorch differentiates the "
+    "partial result as if L @ L.mT were x",
     examples=(("cholesky_ex(x @ x.T + eye(2)).L", "x=2x2"),),
 )
 def factor_so_far(g, y, x, *, upper=False):
@@ -256,8 +256,7 @@ def factor_so_far(g, y, x, *, upper=False):
 
 @shorthand(takes="floats")
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """The Cholesky decomposition, with info: the first leading minor that is not positive, from 1.
-    """
+    """Cholesky decomposition, with info: the first leading minor that is not positive, from 1."""
     A = as_node(A)
     info = failed_minor(A.mT if upper else A)
     if check_errors:
@@ -315,7 +314,7 @@ def _cholesky_solve(b, L, upper):
     return _solved_twice(solve, b, L, upper)
 
 
-ZERO_ON_DIAGONAL = "a number on the diagonal is 0, so that the matrix of this factor has no inverse"
+ZERO_ON_DIAGONAL = "the diagonal of this factor contains 0, so that its matrix has no inverse"
 
 
 @composite(

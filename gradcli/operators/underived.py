@@ -13,9 +13,9 @@ from . import elements
 from .families import elementwise, named, shorthand
 from .leaves import detach
 
-NOTE = "PyTorch has no derivative: it goes no further back, as from x.detach()"
-UNSET = f"{NOTE}. At nan PyTorch's number is what stood in its memory before"
-ROUGH = f"{NOTE}. Beside 5 PyTorch's numbers are right to six digits only"
+NOTE = "PyTorch has no derivative: backward stops here, as at x.detach()"
+UNSET = f"{NOTE}. At nan PyTorch returns uninitialized memory"
+ROUGH = f"{NOTE}. Near 5 PyTorch's values are right to six digits only"
 
 
 def _detached(
@@ -113,7 +113,7 @@ def _polynomials(first: Callable, following: Callable, defined: int | None = Non
         if defined is not None:
             x, n = np.where(n > defined, np.nan, x), np.minimum(n, defined)
         if np.max(n, initial=0) > MOST_DEGREE:
-            message = f"a polynomial of degree {np.max(n):,.0f} is computed in as many steps"
+            message = f"a polynomial of degree {np.max(n):,.0f} takes as many steps"
             raise GradcliError("limit", message, hint=f"{MOST_DEGREE:,} is the largest degree here")
         before, now = np.ones_like(x), first(x)
         out = np.where(n == 0, before, np.where(n == 1, now, 0.0))

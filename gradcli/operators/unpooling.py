@@ -23,7 +23,8 @@ def _unpool(x, indices, *, size):
     rule=lambda g, y, x, indices, *, size: (g.gather(dim=-1, index=indices), None),
     examples=(("unpool(x, tensor([[[1, 3], [0, 2]]]), 4)", "x=1x2x2"),),
     torch=None,
-    caveat="of elements put in one place the last one stays, and all of them get its gradient",
+    caveat="of elements written to one place the last remains, and all of them receive its "
+    "gradient",
     exact="all",
 )
 def unpool(x, indices, *, size):
@@ -41,7 +42,7 @@ def _requested_size(n, output_size, usual, stride):
     chosen = tuple(output_size)[-n:]
     for size, near, most in zip(chosen, usual, stride):
         if not near - most < size < near + most:
-            message = f"an output_size of {size} is not between {near - most + 1} and "
+            message = f"output_size {size} is not between {near - most + 1} and "
             raise GradcliError("arguments", f"{message}{near + most - 1}, around the usual {near}")
     return chosen
 

@@ -74,7 +74,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.server.worker.answer(question)
         except TooLong:
             text = f"error[limit]: there is no answer within {self.server.worker.seconds:g} seconds"
-            return json.dumps({"ok": False, "error": f"{text}\n  ask for less, or in a terminal\n"})
+            return json.dumps(
+                {"ok": False, "error": f"{text}\n  ask for less, or use gradcli in a terminal\n"}
+            )
 
     def _path(self) -> str | None:
         """The path after the token; None, after sending a refusal, if token, host or origin are

@@ -227,7 +227,7 @@ def _target(name: str, problem: Problem, span: Span) -> str:
         if plain in nodes:
             if nodes[plain].dtype == "float":
                 return plain
-            message = f"{plain} picks elements or holds True and False: it has no gradient"
+            message = f"{plain} contains indices or True and False: it has no gradient"
             raise GradcliError("not-differentiable", message, span=span)
     near = did_you_mean(name, nodes) or f"the inputs are {', '.join(problem.inputs)}"
     message = f"the claim is about {name}, and the expression has no {name}"

@@ -43,7 +43,7 @@ def _check_nameless(program: Program) -> None:
     source = program.source
     if source.text[: program.start].strip():
         name, value = program.output_name, source.segment(program.result)
-        message = f"{source.text} gives a value to {name}, and a value alone belongs here"
+        message = f"{source.text} assigns to {name}, but only a value belongs here"
         hint = f"write {value}; the value of an input is -v {name}={value}"
         raise GradcliError("value", message, hint=hint)
 

@@ -11,7 +11,7 @@ from .number_words import DIGITS, WORDS, numbers, plain
 from .prints import ABRIDGED_HINT, LIST_HINT, OLD_PRINT, PRINT, holds, read_text, short
 
 NPY_MAGIC = b"\x93NUMPY"
-ROWS_HINT = "a file holds rows of numbers, a list [[1, 2], [3, 4]], or an array saved as .npy"
+ROWS_HINT = "a file contains rows of numbers, a list [[1, 2], [3, 4]], or an array saved as .npy"
 CELL = re.compile(rf"[+-]?0*(?:{DIGITS}|inf|nan)|{WORDS}")
 NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
 
@@ -21,7 +21,7 @@ def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> Any:
     message has the position in the file, and not its contents.
     """
     if not limits.files:
-        message = "no files are opened here, and a value that begins with @ names one"
+        message = "files are not opened here, but a value that begins with @ names one"
         raise GradcliError("file", message, hint="--allow-files lets requests name files")
     if path == "-":
         if stdin is None:
@@ -66,7 +66,7 @@ def _read_npz(file: IO[bytes], match: re.Match, limits: Limits) -> Any:
             with archive.open((name or names[0]) + ".npy") as member:
                 return _read_npy(member, path, limits)
     except (*damage, KeyError):
-        raise GradcliError("file", f"{path} is no .npz archive, or is damaged") from None
+        raise GradcliError("file", f"{path} is not a .npz archive, or is damaged") from None
 
 
 def _read_npy(file: IO[bytes], path: str, limits: Limits) -> Any:
@@ -78,12 +78,12 @@ def _read_npy(file: IO[bytes], path: str, limits: Limits) -> Any:
         shape, _, dtype = readers[npy.read_magic(file)](file)
         limits.check("elements", numel(shape), f"the array in {path} is too large")
         if dtype.hasobject:
-            message = f"{path} holds pickled objects, which are never loaded"
+            message = f"{path} contains pickled objects, which are never loaded"
             raise GradcliError("file", message, hint="save an array of numbers")
         file.seek(0)
         array = npy.read_array(file, allow_pickle=False)
     except (ValueError, KeyError):
-        raise GradcliError("file", f"{path} is no .npy file, or is damaged") from None
+        raise GradcliError("file", f"{path} is not a .npy file, or is damaged") from None
     if array.dtype.kind not in "biuf":
         raise GradcliError("value", f"{path} holds {array.dtype}, and real numbers are needed")
     return plain(array)
@@ -158,7 +158,8 @@ def _read_rows(text: str, limits: Limits, path: str) -> Any:
 def _no_number(cell: str, may_be_header: bool, span: Span) -> GradcliError:
     """The error for a cell that is not a number."""
     if cell in ("...", "…"):
-        message, hint = "the print is abridged: ... stands for numbers", ABRIDGED_HINT
+        message = "the printed tensor is abridged: ... stands for missing numbers"
+        hint = ABRIDGED_HINT
     elif not cell:
         message, hint = "a number is missing", "between two commas there has to be a number"
     else:
@@ -171,5 +172,5 @@ def _cure(cell: str, may_be_header: bool) -> str:
     if cell[0] in "{[":
         return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
     if ";" in cell and all(CELL.fullmatch(part.strip()) for part in cell.split(";")):
-        return "numbers are apart by commas or blanks, not by semicolons"
+        return "numbers are separated by commas or spaces, not by semicolons"
     return "if this line is a header, delete it" if may_be_header else ROWS_HINT

@@ -36,7 +36,7 @@ def floats_error(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliErro
         what, hint = "a mask", f"write True and False: {name}=[True, False]"
     else:
         what, hint = "integers", f"write them without a point: {name}=[0, 2]"
-    message = f"{name} must hold {what} here, got floating-point numbers"
+    message = f"{name} must contain {what} here, got floating-point numbers"
     return GradcliError("arguments", message, hint=hint, span=error.span)
 
 

@@ -171,7 +171,7 @@ class _Scanner:
     def _fail_several(self, start: int, end: int | None = None) -> NoReturn:
         text = self.text.strip(", ")
         plain = len(text) <= SHORT and not set(text) & {*"[](){}"}
-        hint = f"several values stand in brackets: [{text}]" if plain else LIST_HINT
+        hint = f"several values need brackets: [{text}]" if plain else LIST_HINT
         self._fail("several values, where one is needed", start, end, hint, NotLiteral)
 
     def _fail_ragged(self, inside: _Bracket, shape: Shape, start: int, end: int) -> NoReturn:
@@ -214,10 +214,12 @@ class _Scanner:
         if call.item is None:
             self._fail("there is no value in these brackets", call.start, end)
         if call.opener.endswith("Tensor") and not call.item and not call.keywords:
-            self._fail(f"{short(call.opener)} of a size has no definite values", call.start, end)
+            self._fail(f"{short(call.opener)} of a size has undefined values", call.start, end)
         dtype = call.keywords.get("dtype", call.opener)
         if is_complex(dtype):
-            self._fail(f"{short(dtype)} is complex, and numbers are real here", call.start, end)
+            self._fail(
+                f"{short(dtype)} is complex, but only real numbers are supported", call.start, end
+            )
         if all(outer.holds_one for outer in self.open):
             self.kind = kind_of(dtype) or self.kind
         declared = call.keywords.get("size") or call.keywords.get("shape")
@@ -256,7 +258,7 @@ class _Scanner:
 
     def _dots(self, token: re.Match) -> None:
         self._fail(
-            "the print is abridged: ... stands for numbers",
+            "the printed tensor is abridged: ... stands for missing numbers",
             token.start("dots"),
             token.end(),
             ABRIDGED_HINT,
@@ -301,5 +303,5 @@ def _hint(word: str) -> str:
     if re.fullmatch(r"[-+.\dEe]*[jJ]", word):
         return "complex numbers are not supported"
     if re.fullmatch(r"[^\W\d]\w*=", word):
-        return "each value has an option of its own: -v a=[1] -v b=[2]"
+        return "each value needs its own option: -v a=[1] -v b=[2]"
     return "standard input is written @-" if word == "-" else LIST_HINT

@@ -87,8 +87,8 @@ class Reader:
         if word.isidentifier() and word.lower() not in ("inf", "nan", "true", "false"):
             return None
         if FILE.fullmatch(word):
-            message = f"{word} is the name of a file, and no value"
-            raise GradcliError("value", message, hint=f"a file begins with @: @{word}")
+            message = f"{word} is the name of a file, not a value"
+            raise GradcliError("value", message, hint=f"write @ before the name of a file: @{word}")
         array = _plain_list(value)
         return array if array is not None else self._text(value, origin)
 

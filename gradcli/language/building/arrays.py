@@ -22,7 +22,9 @@ def _array(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     """An array from a number, nested lists, or another array; gradients flow through it."""
     value, *extra = [*args, *([named.pop("object")] if "object" in named else [])]
     if [n for n in named if n not in ("copy", "order", "ndmin")] or extra:
-        raise GradcliError("arguments", "array() takes one list of numbers and arrays, and a dtype")
+        raise GradcliError(
+            "arguments", "array() needs one list of numbers and arrays, and accepts a dtype"
+        )
     if _has_array(value):
         return b.counted(array(value), e)
     return tensor(b, e, [value], {})
@@ -75,7 +77,7 @@ def _of_arrays(module: str, name: str) -> Function | None:
     if only_of_tensors(name):
         raise _no_method(module, name)
     if name == "sort" and module == "numpy":
-        message = "sort() of an array gives None in NumPy, which sorts the array itself"
+        message = "x.sort() returns None in NumPy, which sorts the array in place"
         raise GradcliError("unsupported", message, hint="write np.sort(x)")
     if name == "item" and module == "numpy":
         module = "numpy.ndarray"  # not a function of numpy itself

@@ -128,7 +128,7 @@ class Builder(Scope):
         if is_defined(e.id) and lookup(e.id):
             raise GradcliError(
                 "unknown-name",
-                f"{e.id} is a function here, and it is not called",
+                f"{e.id} is a function here, but it is not called",
                 span=self.source.span(e),
                 hint=f"write A.{e.id}" if e.id in ATTRIBUTES else f"write {e.id}(...)",
             )
@@ -211,7 +211,7 @@ class Builder(Scope):
         try:
             return self._bounded(compute(left, right))
         except ZeroDivisionError:
-            hint = "that of a tensor is inf, as in PyTorch: tensor(1.) / 0"
+            hint = "a tensor divided by zero gives inf: tensor(1.) / 0"
             raise GradcliError("arguments", "division of a number by zero", hint=hint) from None
         except OverflowError:
             return float("inf")

@@ -141,7 +141,7 @@ def _dtype_of_type(text: str) -> str:
 def _check_kind(text: str) -> None:
     """Raise GradcliError for an argument of x.to() or x.type() that is neither dtype nor device."""
     if text not in DTYPES and text not in LAYOUTS and not re.fullmatch(KIND_OR_DEVICE, text):
-        message = f"{in_words(text)} is no type of numbers and no device"
+        message = f"{in_words(text)} is neither a dtype nor a device"
         raise GradcliError("arguments", message, hint="as in x.to(torch.float64) and x.to('cpu')")
 
 
@@ -239,7 +239,7 @@ def _check_list(called: Any, name: str, args: list, named: dict[str, Any]) -> No
     tensors = args[0] if args else named.get("tensors")
     if called.positional[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
         message, hint = (
-            f"{name}() takes its tensors in a list",
+            f"{name}() needs its tensors in a list",
             f"write {name}([a, b])",
         )
         raise GradcliError("arguments", message, hint=hint)
@@ -314,7 +314,7 @@ def _check_kinds(
 
 # The name of the called operator in a message, and in a hint with its signature.
 OF_MESSAGE = re.compile(r"(^|\bof )([\w.]+)\(")
-OF_USAGE = re.compile(r"(^it is called as )([\w.]+)\(")  # other hints name other calls
+OF_USAGE = re.compile(r"(^signature: )([\w.]+)\(")  # other hints name other calls
 
 
 def _name_as_typed(error: GradcliError, e: ast.expr) -> None:
@@ -383,7 +383,7 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
         text = b.source.segment(e)
         check_not_supposed(b, value, e, called.name)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
-        return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
+        return Array(b.numbers(value, f"the result of {called.name}() depends on {whose}"), text)
     if not isinstance(value, Node):
         return value
     return index_array(b, value, e) if free else literal_array(b, value, e, called.name)
@@ -406,7 +406,7 @@ def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype in SHORT_FLOATS:
         raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
     if dtype in NARROW:
-        message = f"{dtype} wraps around where a number is too large: here integers have 64 bits"
+        message = f"{dtype} wraps around on overflow; integers have 64 bits here"
         raise GradcliError("unsupported", message, hint="leave it out, or write torch.int64")
     kind = DTYPES.get(dtype or "")
     if not isinstance(value, Node) or kind is None or value.dtype == kind:

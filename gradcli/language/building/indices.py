@@ -44,7 +44,9 @@ def _check_list(b: Scope, index: ast.expr) -> None:
     """Raise GradcliError if the index is a list, which JAX does not accept."""
     if isinstance(index, ast.List) and array_module(b) == "jax.numpy":
         text = b.source.segment(index)
-        raise GradcliError("index", "JAX takes no list as an index", hint=f"x[jnp.array({text})]")
+        raise GradcliError(
+            "index", "JAX does not accept a list as an index", hint=f"x[jnp.array({text})]"
+        )
 
 
 def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Node:
@@ -58,7 +60,7 @@ def sliced(b: Scope, parts: Iterable[Any]) -> slice:
     """The slice with these ends and step, as Python's slice() makes it."""
     result = slice(*(None if p is None else _end(b, p) for p in parts))
     if result.step == 0:
-        hint = "x[::2] takes every other one"
+        hint = "x[::2] selects every other element"
         raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
     return result
 
@@ -69,14 +71,14 @@ def _end(b: Scope, part: Any) -> int:
         return b.whole(part)
     of_array = is_array_program(b) and (part.ndim or part.dtype == "bool")
     if part.numel != 1 or of_array:
-        hint = "x[:n[0]] takes one of them"
+        hint = "x[:n[0]] uses one of them"
         message = f"a slice goes from one integer to another, not to {in_words(part)}"
         raise GradcliError("index", message, hint=hint)
     if part.dtype == "float":
-        message = "a slice is used, and what it picks depends on its numbers"
+        message = "a slice is used, and what it selects depends on its values"
         raise NeedsIntegers(message, part, "int", "give it an integer with --value")
     b.indices += [part] * (part.dtype == "int")
-    return int(b.numbers(part, "what a slice picks depends on its numbers").item())
+    return int(b.numbers(part, "what a slice selects depends on its values").item())
 
 
 def _split_items(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
@@ -111,7 +113,7 @@ def unpacked_values(b: Scope, statement: Statement, value: Any) -> list:
     if surplus if star is None else surplus < -1:
         have = "one value" if count == 1 else f"{count} values"
         names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
-        message = f"{have} cannot be taken apart into {names}"
+        message = f"{have} cannot be unpacked into {names}"
         raise GradcliError("arguments", message, span=b.source.span(statement.value))
     parts = several(b, value, statement.value)
     if star is None:
@@ -159,12 +161,12 @@ def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
 
 def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     """A list used as an index, as an array."""
-    message, hint = "a list index holds integers or True and False", None
+    message, hint = "a list index must contain integers or True and False", None
     try:
         array = np.asarray(value)
     except ValueError:
-        hint = "lists for several dimensions stand apart: x[[0, 1], [2, 2]]"
-        message = f"{message}, and lists in it have one length"
+        hint = "write a list for each dimension: x[[0, 1], [2, 2]]"
+        message = f"{message}, and lists in it must have equal length"
     else:
         if array.dtype.kind in "bi" or not array.size:
             return array
@@ -195,10 +197,10 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     """The values of a tensor used as an index, which determine the shape of the result."""
     text = text or b.source.segment(e)
     if node.dtype == "float":
-        message = f"{text} is used as an index, and what it picks depends on its numbers"
+        message = f"{text} is used as an index, and what it selects depends on its values"
         hint = "give it integers or a mask with --value"
         raise NeedsIntegers(message, node, "int", hint).at(b.source.span(e))
-    value = b.numbers(node, f"what {text} picks depends on its numbers")
+    value = b.numbers(node, f"what {text} selects depends on its values")
     b.indices += [node] * (node.dtype == "int")
     if value.ndim == 0 and value.dtype.kind != "b":
         return int(value)

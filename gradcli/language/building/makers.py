@@ -20,14 +20,14 @@ from .scope import Scope
 def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """A tensor of literal numbers, given as lists of equal length."""
     if len(args) != 1 or named:
-        raise GradcliError("arguments", "tensor() takes one list of numbers")
+        raise GradcliError("arguments", "tensor() needs one list of numbers")
     if isinstance(args[0], Node):
         return args[0]
     array = rectangular(args[0])
     if array is None:
         raise GradcliError(
             "value",
-            "tensor() takes numbers, in lists of equal length",
+            "tensor() needs numbers, in lists of equal length",
             hint="tensors are joined by stack([a, b]); torch.tensor() copies numbers, and no "
             "gradient flows through it",
         )
@@ -47,7 +47,7 @@ def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """The legacy constructors of float tensors; sizes are an error, as memory is uninitialised."""
     if args and all(map(is_number, args)):
-        message = f"a tensor that is given its sizes alone {UNSET}"
+        message = f"a tensor made from its sizes alone {UNSET}"
         raise GradcliError("unsupported", message, hint="write torch.zeros(2, 3) or randn(2, 3)")
     built = tensor(b, e, args, named)
     return built if built.dtype == "float" else b.node(OPS["double"], (built,), e)

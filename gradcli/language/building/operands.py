@@ -19,7 +19,7 @@ def is_number(value: Any) -> bool:
 def check_bits(name: str | None, *operands: Any) -> None:
     """Raise GradcliError for & | ~ of integers, which PyTorch computes bitwise."""
     if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
-        message = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
+        message = "& | ~ of numbers work on their bits in PyTorch; here they need masks"
         hint = "a mask is a comparison: (x > 0) & (y != 0); the last bit of n is n % 2"
         raise GradcliError("unsupported", message, hint=hint)
 

@@ -33,7 +33,7 @@ def _spelled(kind: type[float], text: str) -> float:
     try:
         return kind(text)
     except ValueError:
-        hint = "infinity is float('inf'), and what is no number float('nan')"
+        hint = "infinity is float('inf'), and not-a-number is float('nan')"
         raise _unfit(kind.__name__, f"finds no number in {in_words(text)}", hint) from None
 
 
@@ -59,7 +59,9 @@ def _sum(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     result, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
     if isinstance(result, Node):
         if not result.ndim:
-            raise _unfit("sum", "cannot go through a tensor of 0 dimensions", "x itself is its sum")
+            raise _unfit(
+                "sum", "cannot iterate over a tensor of 0 dimensions", "x itself is its sum"
+            )
         result = (b.node(OPS["sum"], (result,), e, dim=0),)
     for x in _several("sum", result):
         start = x if is_number(start) and start == 0 else _added(b, e, start, x)
@@ -86,7 +88,7 @@ def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
             continue
         for one in (best, x):
             if isinstance(one, Node) and one.numel != 1:
-                hint = f"write torch.{name}imum(a, b), or x.clamp(...) beside a number"
+                hint = f"write torch.{name}imum(a, b), or x.clamp(...) with a number"
                 raise _unfit(name, "cannot compare tensors of several elements", hint)
         first = b.node(OPS[EXTREMES[name][0]], (x, best), e)
         best = b.node(OPS["where"], (first, as_node(x), as_node(best)), e)

@@ -34,7 +34,9 @@ def update(b: Scope, e: ast.Call) -> Node | None:
     known = name in COMBINED or name in ("set", "add", "subtract")
     if not known or len(e.args) != 1 or e.keywords:
         hint = "write x.at[i].set(f(x[i]))" if name == "apply" else "as in x.at[i].set(v)"
-        raise GradcliError("unsupported", f"this form of x.at[i].{name}() is not read", hint=hint)
+        raise GradcliError(
+            "unsupported", f"this form of x.at[i].{name}() is not supported", hint=hint
+        )
     value = b.visit(e.args[0])
     if name == "subtract":
         name, value = "add", -as_node(value)

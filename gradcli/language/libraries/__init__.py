@@ -64,15 +64,15 @@ OF_FUNCTIONS = """
 """
 WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # JAX has no derivative of these
 CURES = {  # hints for names that no table has
-    "partition": "sort() gives one of the orders that it may give: sort(x)[k]",
-    "argpartition": "argsort() gives one of the orders that it may give: argsort(x)[k]",
+    "partition": "sort() returns one of the possible results: sort(x)[k]",
+    "argpartition": "argsort() returns one of the possible results: argsort(x)[k]",
     "apply_along_axis": "most functions take the axis: np.sum(x, axis=0)",
     "vectorize": "functions apply to each element: np.sin(x), not np.vectorize(np.sin)(x)",
     "piecewise": "where() chooses by a mask: where(x < 0, a, b)",
-    "betainc": "by x its derivative is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b); by a and b "
-    "it has no closed form",
+    "betainc": "its derivative with respect to x is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, "
+    "b); those with respect to a and b have no closed form",
 }
-WRITE_OUT = "write out what it computes, or make what it gives an input"
+WRITE_OUT = "write out what it computes, or make its result an input"
 
 
 def only_of_tensors(name: str) -> bool:
@@ -111,7 +111,7 @@ def function(name: str, path: str, span: Span | None) -> Function:
     near = CURES.get(last) or did_you_mean(last, {n for t in _tables(module) for n in t})
     if near is None and lookup(last):
         near = (
-            f"{WRITE_OUT}; {last}() without its prefix is PyTorch's, which may mean another thing"
+            f"{WRITE_OUT}; {last}() without its prefix is PyTorch's, which may mean something else"
         )
     message = f"{path}() is not among the functions of {module} that gradcli knows"
     raise GradcliError("unknown-function", message, hint=near or WRITE_OUT, span=span)

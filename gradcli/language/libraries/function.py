@@ -86,7 +86,7 @@ def rectangular(value: Any) -> Any:
 def _array_of(value: tuple) -> Any:
     result = rectangular(value)
     if result is None:
-        raise GradcliError("value", "an array has numbers in it, in lists of equal length")
+        raise GradcliError("value", "an array needs numbers, in lists of equal length")
     return result
 
 
@@ -138,9 +138,9 @@ class Function(Shorthand):
         """Raise GradcliError for a value of an ignored argument that would change the result."""
         if name == "out" and value is not None:
             message = f"{self.name}(out=...) writes over an array, which gradcli never does"
-            raise GradcliError("unsupported", message, hint="leave out= away")
+            raise GradcliError("unsupported", message, hint="omit out=")
         if name == "order" and value not in (None, "C", "K", "A"):
-            message = f"order={value!r} of {self.name}() counts columns first"
+            message = f"order={value!r} of {self.name}() means column-major order"
             raise GradcliError("unsupported", message, hint="transpose before and after")
 
     def _parameter(self, name: str) -> str:

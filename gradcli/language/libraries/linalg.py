@@ -168,7 +168,7 @@ def _check_vectors(name: str, *arrays) -> None:
     """
     if any(a.ndim != 1 for a in arrays):
         raise refuse(
-            f"{name}() of what is no vector", "write it for each row, and stack the results"
+            f"{name}() of anything but a vector", "write it for each row, and stack the results"
         )
 
 

@@ -428,7 +428,7 @@ def _insert(arr, obj, values, axis=None):
 def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
     a, width = array, np.array(known(pad_width))
     if np.any(width < 0):
-        raise GradcliError("arguments", "pad() adds elements: no width is below 0")
+        raise GradcliError("arguments", "widths of pad() cannot be negative")
     amounts = np.broadcast_to(width, (a.ndim, 2)).tolist()
     if named or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
         wrong = next(iter(named), f"mode={mode!r}")
@@ -610,7 +610,7 @@ def _correlate(a, v, mode="valid"):
 def _polyval(p, x):
     if p.shape[0] > MOST_POWERS:
         message = f"polyval() of {p.shape[0]:,} coefficients, and {MOST_POWERS:,} are the most"
-        raise GradcliError("limit", message, hint="sum(p * x ** k) takes more")
+        raise GradcliError("limit", message, hint="sum(p * x ** k) accepts more")
     out = op.zeros(x.shape)
     for k in range(p.shape[0]):
         out = out * x + p[k] if k else op.expand(p[k], shape=x.shape)
@@ -635,7 +635,7 @@ def _polyder(p, m=1):
 
 def _polyint(p, m=1, k=None):
     if k is not None and k != 0:
-        raise refuse("polyint() with constants", "append them to what it gives with k=0")
+        raise refuse("polyint() with constants", "append them to the result with k=0")
     bounded(m, m)
     for _ in range(m):
         p = op.constant_pad_nd(p / op.arange(start=p.shape[0], end=0, step=-1), (0, 1), 0)

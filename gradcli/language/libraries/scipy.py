@@ -141,7 +141,7 @@ def _pseudo_huber(delta, r):
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """The logarithm of the sum of exp(a), weighted with b."""
     if return_sign:
-        raise refuse("logsumexp(return_sign=True)", "take terms of either sign apart")
+        raise refuse("logsumexp(return_sign=True)", "separate the terms of either sign")
     over = tuple(range(a.ndim)) if axis is None else axis
     if b is None:
         return op.logsumexp(a, dim=over, keepdim=keepdims)
