@@ -696,14 +696,16 @@ def size_as_tuple(case: Case) -> Iterator[Proposal]:
 
 
 def shape_of_tensor(case: Case) -> Iterator[Proposal]:
-    """Write torch.zeros_like(x) for torch.zeros(x)."""
-    for call in case.calls(case.match[1]):
-        size = argument(call, 0, "size")
-        tensor = case.tensor(size)
-        if tensor is not None and tensor.ndim and tensor.dtype.is_floating:
+    """Write torch.zeros_like(x) for torch.zeros(x), and n.tolist() for a tensor n of sizes."""
+    makers = ("zeros", "ones", "rand", "randn", "empty", "full")
+    for call, given in [(c, a) for c in case.calls(case.match[1]) for a in c.args]:
+        tensor = case.tensor(given)
+        if tensor is None:
+            continue
+        if tensor.ndim and tensor.dtype.is_floating and case.match[1] in makers:
             yield case.renamed_to(call.func, f"{case.match[1]}_like")
-        elif tensor is not None and tensor.ndim == 1:
-            yield case.appended(size, ".tolist()")  # type: ignore[arg-type]
+        elif tensor.ndim == 1 and not tensor.dtype.is_floating:
+            yield case.appended(given, ".tolist()")
 
 
 def share_of_elements(case: Case) -> Iterator[Proposal]:

@@ -107,6 +107,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
         yield from _product(case, call, root)
         yield from of_each_parameter(case)
+        yield from penalty_beside_loss(case, case.made(root))
         end = reduced_elsewhere(case, root) or reduction(case.of(root))
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
@@ -115,6 +116,23 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             yield case.first(call, end, note=_what(case.of(root), end))
         else:
             yield case.appended(root, end, note=_what(case.of(root), end))
+
+
+def penalty_beside_loss(case: Case, total: ast.expr) -> Iterator[Proposal]:
+    """Write loss + (c * w ** 2).sum() for loss + c * w ** 2 of a loss that is a single number."""
+    terms = [total]
+    while is_operation(terms[0], ast.Add):
+        terms[:1] = [terms[0].left, terms[0].right]  # type: ignore[attr-defined]
+    whole = [t for t in terms if not _is_single(case, t)]
+    if len(whole) < len(terms):
+        edits = [case.replacing(t, f"{case.operand(t)}.sum()") for t in whole]
+        yield from case.change(*edits, why="A penalty is one number, as the loss is.")
+
+
+def _is_single(case: Case, term: ast.expr) -> bool:
+    """Whether a term is reduced to a single number, by its text, or known to be one."""
+    reduced = [c for c in calls_in(term) if method(c) in ("sum", "mean", "norm") or case.is_loss(c)]
+    return bool(reduced) or case.shape(term) == ()
 
 
 def of_each_parameter(case: Case) -> Iterator[Proposal]:
