@@ -216,6 +216,9 @@ TRANSFORMS = ("jacobian", "hessian", "vjp", "jvp", "hvp", "grad", "vmap", "jacre
 def function_given(case: Case) -> Iterator[Proposal]:
     """Write jacobian(f, x) for jacobian(f(x), x), and checkpoint(f, x) for checkpoint(f(x))."""
     why = "It takes the function itself, and calls it."
+    for called in [a for c in case.calls("step", "apply") for a in c.args]:
+        if isinstance(called, ast.Call) and dotted(called.func) in case.functions:
+            yield case.replaced(called, case.of(called.func), why=why)
     for call in case.calls("checkpoint", *TRANSFORMS):
         inner = call.args[0] if call.args else None
         if isinstance(inner, ast.Name) and len(call.args) == 2:

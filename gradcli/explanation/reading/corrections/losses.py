@@ -173,6 +173,18 @@ def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:
                 yield case.replaced(dim, "1", why=why)
 
 
+def part_for_each_loss(case: Case) -> Iterator[Proposal]:
+    """Give each loss its own part of what a network with several outputs gives."""
+    losses = [c for c in case.calls(everywhere=True) if case.is_loss(c) and len(c.args) > 1]
+    for name in dict.fromkeys(dotted(c.args[0]) for c in losses):
+        outputs = case.values.get(name)
+        given = [c.args[0] for c in losses if dotted(c.args[0]) == name]
+        if isinstance(outputs, tuple) and len(outputs) == len(given) > 1:
+            edits = [case.appending(g, f"[{k}]") for k, g in enumerate(given)]
+            note = f"{name} has {len(given)} outputs: each loss takes its own."
+            yield case.proposal(*edits, note=note)
+
+
 def mixed_samples(case: Case) -> Iterator[Proposal]:
     """Write x.flatten(1) for x.view(-1, 320) of samples that do not have 320 numbers."""
     for call in case.methods("view", "reshape", everywhere=True):
@@ -238,13 +250,6 @@ def class_number(case: Case) -> Iterator[Proposal]:
         if len(layer.args) >= 2 and number_of(layer.args[1]) in range(number + 1):
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
-    for _, target in compared(case):
-        classes = (case.shape(scores) or (number,))[-1]
-        note = (
-            f"This changes what is trained: labels above {classes - 1} count as class "
-            f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
-        )
-        yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
 VOID = 255  # the usual label of pixels without a class
