@@ -448,6 +448,9 @@ def called_early(case: Case) -> Iterator[Proposal]:
             yield case.replaced(outer, new, why=why)
         elif isinstance(outer, ast.Assign) and not call.keywords:
             yield case.replaced(call, case.of(call.func), why=why)
+        elif isinstance(outer, ast.Call) and name in case.functions:
+            why = f"{case.of(outer.func)} is given the function itself, and calls it."
+            yield case.replaced(call, case.of(call.func), why=why)
         elif isinstance(outer, ast.Call) and method(outer) == "Sequential":
             yield from layers_of_functions(case, outer)
 
