@@ -75,7 +75,7 @@ def check_tensors(
             raise error("TypeError", text)
         _check_network(m, name, args)
         if name in LOSSES:
-            _check_reduction(name, named.get("reduction"))
+            _check_reduction(name, named.get("reduction", "mean"))
 
 
 TARGETED = (*COMPARE_SIZES, *INNER, "kl_div")
@@ -84,7 +84,7 @@ LOSSES = (*TARGETED, "cosine_embedding_loss", "margin_ranking_loss")
 
 def _check_reduction(name: str, reduction: Any) -> None:
     valid = ("none", "mean", "sum", "elementwise_mean")
-    if isinstance(reduction, str) and reduction not in valid:
+    if reduction not in valid:
         if name == "kl_div" and reduction == "batchmean":
             return
         raise error("ValueError", f"{reduction} is not a valid value for reduction")

@@ -372,6 +372,8 @@ def kl_div(
     old = [*legacy, named.get("size_average"), named.get("reduce")]
     if reduction == "mean" and all(v is None for v in old):
         m.warn(EXCEPTIONS["UserWarning"], MEAN_OF_DIVERGENCE)
+    if not all(t.dtype.is_floating for t in (input, target) if isinstance(t, Tensor)):
+        raise error("RuntimeError", "kl_div: Integral inputs not supported.")
     named = {"reduction": reduction, **named}
     return calls.call("kl_div", [input, target, *legacy], named)
 

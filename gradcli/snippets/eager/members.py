@@ -1068,6 +1068,9 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
         starts = range(0, max(whole, 1), split_size)
         sizes = [min(split_size, whole - s) for s in starts]
         name = "SplitBackward0"
+    elif isinstance(split_size, Tensor) and split_size.ndim:
+        text = "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints"
+        raise error("TypeError", f"{text}, not Tensor")
     else:
         sizes, name = list(split_size), "SplitWithSizesBackward0"
         if sum(sizes) != whole:

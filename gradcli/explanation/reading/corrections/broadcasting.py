@@ -17,6 +17,7 @@ from .creation import (
     sizes_of_data,
     sizes_of_parameters,
 )
+from .indexing import own_columns
 from .layers import padded_convolutions
 from .losses import numbers_of_classes, weights_of_classes, weights_of_labels
 from .nodes import (
@@ -24,6 +25,7 @@ from .nodes import (
     calls_in,
     dims_of,
     dotted,
+    is_operation,
     keyword,
     method,
     operands,
@@ -68,6 +70,21 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note, weak=tensor.requires_grad)
+
+
+def encoded_targets(case: Case) -> Iterator[Proposal]:
+    """Write p * one_hot(y) for the product of scores of classes with the numbers of classes."""
+    for node in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.Mult)]:
+        for scores, target in ((node.left, node.right), (node.right, node.left)):
+            classes, shape = case.tensor(target), case.shape(scores) or ()
+            if classes is None or classes.dtype.name != "int64" or len(shape) < 2:
+                continue
+            known = classes.shape == (shape[0], *shape[2:]) and classes.numel > 0
+            if known and 0 <= classes.data.min() <= classes.data.max() < shape[1]:
+                new = f"torch.nn.functional.one_hot({case.of(target)}, {shape[1]})"
+                end = ".movedim(-1, 1)" if len(shape) > 2 else ""
+                note = "Each class has a score: 1 where it is the right one, else 0."
+                yield case.replaced(target, new + end, note=note)
 
 
 def same_elements(case: Case) -> Iterator[Proposal]:
@@ -273,6 +290,8 @@ def fitted_operands(case: Case) -> Iterator[Proposal]:
 CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     of_each_parameter,
     product_for_elementwise,
+    own_columns,
+    encoded_targets,
     same_elements,
     along_features_of_chunk,
     bias_of_product,

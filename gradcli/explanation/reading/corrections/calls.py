@@ -216,6 +216,9 @@ TRANSFORMS = ("jacobian", "hessian", "vjp", "jvp", "hvp", "grad", "vmap", "jacre
 def function_given(case: Case) -> Iterator[Proposal]:
     """Write jacobian(f, x) for jacobian(f(x), x), and checkpoint(f, x) for checkpoint(f(x))."""
     why = "It takes the function itself, and calls it."
+    for called in [a for c in case.calls("step", "apply") for a in c.args]:
+        if isinstance(called, ast.Call) and dotted(called.func) in case.functions:
+            yield case.replaced(called, case.of(called.func), why=why)
     for call in case.calls("checkpoint", *TRANSFORMS):
         inner = call.args[0] if call.args else None
         if isinstance(inner, ast.Name) and len(call.args) == 2:
@@ -444,6 +447,9 @@ def called_early(case: Case) -> Iterator[Proposal]:
             new = f"{case.of(call.func)}({', '.join(map(case.of, inner))})"
             yield case.replaced(outer, new, why=why)
         elif isinstance(outer, ast.Assign) and not call.keywords:
+            yield case.replaced(call, case.of(call.func), why=why)
+        elif isinstance(outer, ast.Call) and name in case.functions:
+            why = f"{case.of(outer.func)} is given the function itself, and calls it."
             yield case.replaced(call, case.of(call.func), why=why)
         elif isinstance(outer, ast.Call) and method(outer) == "Sequential":
             yield from layers_of_functions(case, outer)
@@ -698,14 +704,16 @@ def size_as_tuple(case: Case) -> Iterator[Proposal]:
 
 
 def shape_of_tensor(case: Case) -> Iterator[Proposal]:
-    """Write torch.zeros_like(x) for torch.zeros(x)."""
-    for call in case.calls(case.match[1]):
-        size = argument(call, 0, "size")
-        tensor = case.tensor(size)
-        if tensor is not None and tensor.ndim and tensor.dtype.is_floating:
+    """Write torch.zeros_like(x) for torch.zeros(x), and n.tolist() for a tensor n of sizes."""
+    makers = ("zeros", "ones", "rand", "randn", "empty", "full")
+    for call, given in [(c, a) for c in case.calls(case.match[1]) for a in c.args]:
+        tensor = case.tensor(given)
+        if tensor is None:
+            continue
+        if tensor.ndim and tensor.dtype.is_floating and case.match[1] in makers:
             yield case.renamed_to(call.func, f"{case.match[1]}_like")
-        elif tensor is not None and tensor.ndim == 1:
-            yield case.appended(size, ".tolist()")  # type: ignore[arg-type]
+        elif tensor.ndim == 1 and not tensor.dtype.is_floating:
+            yield case.appended(given, ".tolist()")
 
 
 def share_of_elements(case: Case) -> Iterator[Proposal]:

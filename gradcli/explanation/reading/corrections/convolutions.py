@@ -45,6 +45,13 @@ def exchanged_channels(case: Case, expected: int, got: int) -> Iterator[Proposal
     for call in case.calls("conv1d", "conv2d", "conv3d"):
         kernel = argument(call, 1, "weight")
         shape = case.shape(kernel) or ()
+        if kernel is not None and shape[:2] == (1, 1) and not case.tensor(kernel).requires_grad:  # type: ignore[union-attr]
+            many = f"{case.operand(call.args[0])}.shape[1]"
+            repeated = f".repeat({many}, {', '.join('1' * (len(shape) - 1))})"
+            edits = [case.appending(kernel, repeated), case.with_keyword(call, "groups", many)]
+            if edits[0].end == edits[1].start:  # the kernel is the last argument
+                edits = [case.appending(kernel, f"{repeated}, groups={many}")]
+            yield case.proposal(*edits, note="Each channel is convolved with the kernel.")
         made = [c for s in case.makers(kernel)[:1] for c in calls_in(s.value)] if kernel else []
         for out, into in [m.args[:2] for m in made if [*map(case.number, m.args)] == [*shape]]:
             why = "A kernel has the output channels first, then the input channels."

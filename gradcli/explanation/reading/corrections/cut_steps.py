@@ -208,7 +208,11 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
     if isinstance(given, ast.List | ast.Tuple):
         if not within(given, ast.Name, ast.Call):
             return None  # only numbers
-        return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
+        new = f"torch.stack({_stackable(case, given)})"
+        read = [case.shape(n) for n in within(given, ast.Name)]
+        if (1,) in read and set(read) <= {(1,), (), None}:  # of each only its number was copied
+            new = f"{new}.squeeze(-1)"
+        return _instead(case, node, new, why)
     built = case.made(given, node.lineno)
     if isinstance(built, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
         called = isinstance(built, ast.ListComp) and getattr(built.elt, "func", None)

@@ -347,6 +347,7 @@ def plain_number(case: Case) -> Iterator[Proposal]:
             number = value_of(given)
             plain = isinstance(number, int | float)
             text = str(float(number)) if plain else f"float({case.of(given)})"
+            text = case.of(given) if isinstance(given, ast.List) else text
             why = "A parameter is made of a tensor."
             yield case.replaced(given, f"torch.tensor({text})", why=why)
     for node in case.attributes(case.match[2]):

@@ -9,14 +9,17 @@ from .nodes import (
     argument,
     calls_in,
     dotted,
+    elements,
     is_operation,
     method,
     number_of,
     owner,
     size,
     target_of,
+    value_of,
     within,
 )
+from .text import Edit
 
 
 def added_rows(case: Case) -> Iterator[Proposal]:
@@ -185,6 +188,43 @@ def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
 
 
 ARG = {"max": "argmax", "min": "argmin"}
+
+
+def own_columns(case: Case) -> Iterator[Proposal]:
+    """Write p[torch.arange(n), y] for p[:, y] or p[y], where y has a column for each row."""
+    for edit, note in columns_of_rows(case):
+        yield case.proposal(edit, note=note)
+
+
+def columns_of_rows(case: Case) -> Iterator[tuple[Edit, str]]:
+    """The edits that give each row the column that an index has for it, each with a remark."""
+    for node in case.of_type(ast.Subscript, everywhere=True):
+        parts = elements(node.slice) or [node.slice]
+        chosen, before = case.tensor(parts[-1]), parts[:-1]
+        whole = [p for p in before if isinstance(p, ast.Slice) and not (p.lower or p.upper)]
+        if chosen is None or chosen.dtype.is_floating or chosen.ndim != 1 or before != whole[:1]:
+            continue
+        rows = case.shape(node.value) or _rows_chosen(case, node)
+        if len(rows) == 2 and rows[0] == chosen.numel and 0 <= chosen.data.max() < rows[1]:
+            index = case.of(parts[-1])
+            note = f"Each row has a column of its own in {index}."
+            yield case.replacing(node.slice, f"torch.arange(len({index})), {index}"), note
+
+
+def _rows_chosen(case: Case, node: ast.Subscript) -> tuple[int, ...]:
+    """The shape of the rows that a name is assigned by an index."""
+    built = case.statement_of(node)
+    name = dotted(built.targets[0]) if isinstance(built, ast.Assign) else ""
+    tensor = case.tensor_of(name)
+    return tensor.shape if tensor is not None and value_of(built) is node else ()
+
+
+def called_module(case: Case) -> Iterator[Proposal]:
+    """Write net(x) for net[x]."""
+    for node in case.of_type(ast.Subscript):
+        if case.is_module(node.value) and case.tensor(node.slice) is not None:
+            why = "A module is called with its input; brackets choose an item."
+            yield case.replaced(node, f"{case.of(node.value)}({case.of(node.slice)})", why=why)
 
 
 def mask_place(case: Case) -> Iterator[Proposal]:

@@ -22,6 +22,7 @@ def dimension(case: Case) -> Iterator[Proposal]:
         if shapes and len(set(shapes)) == 1 and len(shapes[0] or ()) == 1 and case.match[3] == "1":
             why = "cat joins vectors to a longer one; stack makes columns of them."
             yield case.renamed_to(call, "stack", why=why)
+        yield from beside_each_step(case, listed)
     for call in case.calls():
         for given in [*call.args, *[k.value for k in call.keywords]]:
             if case.of(given) == case.match[3]:
@@ -30,6 +31,16 @@ def dimension(case: Case) -> Iterator[Proposal]:
         for a in ([x] if x is not None and dotted(x) != "torch" else []) + call.args[:1]:
             if not isinstance(a, ast.Constant):
                 yield case.appended(a, ".unsqueeze(0)")
+
+
+def beside_each_step(case: Case, items: list[ast.expr]) -> Iterator[Proposal]:
+    """Repeat a tensor that has one row for each sample for each step of a batch of sequences."""
+    sequences = [s for s in items if len(case.shape(s) or ()) == 3]
+    for item in [i for i in items if len(case.shape(i) or ()) == 2 and sequences]:
+        if case.shape(item)[0] == case.shape(sequences[0])[0]:  # type: ignore[index]
+            end = f".unsqueeze(1).expand(-1, {case.operand(sequences[0])}.shape[1], -1)"
+            note = f"{case.of(item)} stands beside each step of its sample."
+            yield case.appended(item, end, note=note)
 
 
 def stacked(case: Case) -> Iterator[Proposal]:
@@ -193,6 +204,7 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
+            yield from beside_each_step(case, elements(call.args[0]))
             yield from for_the_batch(case, item, elements(call.args[0]))
             yield from prepared(case, item, most)
             yield from embedded(case, item)

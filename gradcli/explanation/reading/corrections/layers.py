@@ -754,6 +754,11 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
                 if states.ndim == 4:
                     yield case.replaced(given, f"tuple({h})")
                 note = "The state of the cell begins with 0."
+                loop, both = case.loop(call), target_of(case.statement, ast.Tuple)
+                if loop is not None and both and [case.of(e) for e in both.elts[:-1]] == [h]:
+                    c = case.of(both.elts[-1])
+                    begun = case.before(loop, f"{c} = torch.zeros_like({h})")
+                    yield case.proposal(begun, case.replacing(given, f"({h}, {c})"), note=note)
                 yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
 
 

@@ -17,6 +17,7 @@ from .nodes import (
     number_of,
     size,
 )
+from .text import Edit
 
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
@@ -127,6 +128,7 @@ def class_target(case: Case) -> Iterator[Proposal]:
             yield case.appended(scores, ".squeeze(0)", note=note)
     for scores, _ in compared(case) if "batch_size" in case.message else ():
         yield from reduced_batch(case, scores)
+        yield from mixed_samples(case)
     for target in [c.args[2] for c in case.calls() if case.is_loss(c) and len(c.args) == 3]:
         if isinstance(target, ast.Call) and method(target) in ("unsqueeze", "view", "reshape"):
             yield case.without(target)
@@ -169,6 +171,27 @@ def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:
             if dim is not None and number_of(dim) == 0:
                 why = "The first dimension is the batch, which stays: the next one is gone along."
                 yield case.replaced(dim, "1", why=why)
+
+
+def part_for_each_loss(case: Case) -> Iterator[Proposal]:
+    """Give each loss its own part of what a network with several outputs gives."""
+    losses = [c for c in case.calls(everywhere=True) if case.is_loss(c) and len(c.args) > 1]
+    for name in dict.fromkeys(dotted(c.args[0]) for c in losses):
+        outputs = case.values.get(name)
+        given = [c.args[0] for c in losses if dotted(c.args[0]) == name]
+        if isinstance(outputs, tuple) and len(outputs) == len(given) > 1:
+            edits = [case.appending(g, f"[{k}]") for k, g in enumerate(given)]
+            note = f"{name} has {len(given)} outputs: each loss takes its own."
+            yield case.proposal(*edits, note=note)
+
+
+def mixed_samples(case: Case) -> Iterator[Proposal]:
+    """Write x.flatten(1) for x.view(-1, 320) of samples that do not have 320 numbers."""
+    for call in case.methods("view", "reshape", everywhere=True):
+        if len(call.args) == 2 and case.of(call.args[0]) == "-1":
+            why = "-1 stands for the batch: with another number of features it is another one."
+            edit = Edit(case.end(call.func), case.end(call), "(1)")
+            yield case.proposal(case.renamed(call, "flatten"), edit, why=why, uncovers=True)
 
 
 def class_places(case: Case) -> Iterator[Proposal]:
@@ -227,13 +250,6 @@ def class_number(case: Case) -> Iterator[Proposal]:
         if len(layer.args) >= 2 and number_of(layer.args[1]) in range(number + 1):
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
-    for _, target in compared(case):
-        classes = (case.shape(scores) or (number,))[-1]
-        note = (
-            f"This changes what is trained: labels above {classes - 1} count as class "
-            f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
-        )
-        yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
 VOID = 255  # the usual label of pixels without a class

@@ -92,6 +92,7 @@ def undefined(case: Case) -> Iterator[Proposal]:
     known += [n for n in case.failure.names if n not in known]
     if not difflib.get_close_matches(name, known, 1, 0.6):
         yield from loss_not_made(case, name)
+        yield from never_begun(case, name)
     for node in case.names(name, everywhere=False):
         for near in difflib.get_close_matches(name, known, 2, 0.6):
             yield case.replaced(node, near)
@@ -105,6 +106,17 @@ def undefined(case: Case) -> Iterator[Proposal]:
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+
+
+def never_begun(case: Case, name: str) -> Iterator[Proposal]:
+    """Write total = 0 before the outermost loop that adds to total and does not read it."""
+    for added in [s for s in case.of_type(ast.AugAssign) if dotted(s.target) == name]:
+        loops = [n for n in case.around(added) if isinstance(n, ast.For | ast.While)]
+        read = case.reads_of(name)
+        unread = [f for f in loops if not any(f in case.around(n) for n in read)]
+        for loop in (unread or loops)[-1:]:
+            why = f"{name} is added to, and never begins."
+            yield case.proposal(case.before(loop, f"{name} = 0"), why=why)
 
 
 def context_for_self(case: Case, name: str) -> Iterator[Proposal]:
@@ -170,8 +182,10 @@ def top_statement(case: Case) -> ast.stmt:
 
 
 def unbound(case: Case) -> Iterator[Proposal]:
-    """Declare the name global."""
+    """Begin a sum; or declare the name global."""
     name = case.match[1] or case.match[2]
+    if name not in case.scope:
+        yield from never_begun(case, name)
     for outer in case.around(case.statement):
         if isinstance(outer, ast.FunctionDef):
             yield case.proposal(case.before(outer.body[0], f"global {name}"))

@@ -67,7 +67,12 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
         if a and b and a.ndim == b.ndim == 2 and a.is_leaf and a.requires_grad > b.requires_grad:
             yield case.replaced(node, f"{case.operand(x)} @ {case.operand(w)}.T")
     pairs = [(n.left, n.right) for n in products] + [(c.args[0], c.args[1]) for c in calls]
-    for right in [b for a, b in pairs if case.of(a) == case.of(b)]:
+    for left, right in [p for p in pairs if case.of(p[0]) == case.of(p[1])]:
+        outer = case.parents.get(case.parents[left])
+        count = case.number(outer.right) if is_operation(outer, ast.Div) else None  # type: ignore[union-attr]
+        rows = (case.shape(left) or (0,))[0]
+        if count in (rows, rows - 1):
+            yield case.appended(left, ".T", note="The mean over the rows: a covariance.")
         yield case.appended(right, ".T", note="The product of each row with each other.")
     for node in products:
         for factor in (node.right, node.left):
@@ -149,6 +154,14 @@ def column_of_vector(case: Case) -> Iterator[Proposal]:
             if not (isinstance(outer, ast.Attribute) and outer.attr == "squeeze"):
                 yield case.proposal(column, case.adding(call, ".squeeze(1)"), why=why)
             yield case.proposal(column, why=why)
+
+
+def rows_as_right_sides(case: Case) -> Iterator[Proposal]:
+    """Write solve(A, b.T).T where the rows of b are the right sides."""
+    for call in case.calls("solve", "solve_triangular", "cholesky_solve"):
+        for given in [a for a in call.args if len(case.shape(a) or ()) == 2]:
+            why = "Each right side is a column."
+            yield case.proposal(case.appending(given, ".T"), case.adding(call, ".T"), why=why)
 
 
 def written_batch(case: Case) -> Iterator[Proposal]:

@@ -27,6 +27,7 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     if any(trains(case.values.get(n)) for n in source):  # the graph is cut elsewhere
         source = [n for n in source if n in wanted]
     order = dict.fromkeys([*wanted, *reversed(list(dict.fromkeys(source)))])
+    yield from leaves_in_container(case, list(order))
     names = [n for n in order if is_leaf(case, n) and (n in wanted or is_given(case, n))]
     names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed tensor, its source
     asked = [n for n in names if n in wanted]
@@ -36,8 +37,23 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     for name in names:
         weak = bool(asked) and name not in asked
         yield from case.change(requiring(case, name), why=why_leaves([name]), weak=weak)
-    loops = case.of_type(ast.For, everywhere=True)
-    source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
+
+
+def leaves_in_container(case: Case, names: list[str]) -> Iterator[Proposal]:
+    """Set requires_grad=True for each tensor that a list or dict is written with."""
+    for name in names:
+        for built in case.makers(name)[:1] if holds_tensors(case.values.get(name)) else ():
+            items = getattr(built.value, "values", getattr(built.value, "elts", []))
+            made = [_in_creation(case, i, True) for i in items if isinstance(i, ast.Call)]
+            if len(made) == len(items):
+                yield from case.change(*made, why=why_leaves([name]))
+
+
+def holds_tensors(value: object) -> bool:
+    """Whether a value is a list or dict of tensors."""
+    items = list(value.values()) if isinstance(value, dict) else value
+    known = isinstance(items, list | tuple) and bool(items)
+    return known and all(isinstance(i, Tensor) for i in items)  # type: ignore[attr-defined]
 
 
 def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
@@ -125,7 +141,8 @@ def is_given(case: Case, name: str) -> bool:
     """Whether a name is assigned numbers, not computed from other tensors."""
     values = [value_of(s) for s in case.assignments(name)]
     read = [case.values.get(n) for v in values for n in names_in(v)]
-    return bool(values) and not any(isinstance(v, Tensor | Instance) for v in read)
+    computed = any(isinstance(v, Tensor | Instance) or holds_tensors(v) for v in read)
+    return bool(values) and not computed
 
 
 def requiring(case: Case, name: str) -> Edit | None:

@@ -9,6 +9,7 @@ from math import prod
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
+from .indexing import columns_of_rows
 from .layers import RECURRENT, first_output
 from .nodes import (
     calls_in,
@@ -106,8 +107,12 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             if named and value_of(named.value) == "none":
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
         yield from _product(case, call, root)
+        yield from products_of_matrices(case, case.made(root))
         yield from of_each_parameter(case)
+        yield from penalty_beside_loss(case, case.made(root))
         end = reduced_elsewhere(case, root) or reduction(case.of(root))
+        for edit, note in columns_of_rows(case):
+            yield case.proposal(edit, case.appending(root, end), note=note)
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
                 yield case.appended(item, end)
@@ -115,6 +120,36 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             yield case.first(call, end, note=_what(case.of(root), end))
         else:
             yield case.appended(root, end, note=_what(case.of(root), end))
+
+
+def products_of_matrices(case: Case, value: ast.expr) -> Iterator[Proposal]:
+    """Write x.T @ A @ x for x.T * A * x: what is transposed is multiplied as a matrix."""
+    factors, signs = [value], []
+    while is_operation(factors[0], ast.Mult):
+        left, right = factors[0].left, factors[0].right  # type: ignore[attr-defined]
+        factors[:1] = [left, right]
+        signs.append(Edit(case.end(left), case.start(right), " @ "))
+    transposed = [f for f in factors if getattr(f, "attr", "") == "T" or method(f) == "t"]
+    if transposed and signs:
+        why = "* multiplies element by element; @ is the product of matrices."
+        yield case.proposal(*signs, why=why)
+
+
+def penalty_beside_loss(case: Case, total: ast.expr) -> Iterator[Proposal]:
+    """Write loss + (c * w ** 2).sum() for loss + c * w ** 2 of a loss that is a single number."""
+    terms = [total]
+    while is_operation(terms[0], ast.Add):
+        terms[:1] = [terms[0].left, terms[0].right]  # type: ignore[attr-defined]
+    whole = [t for t in terms if not _is_single(case, t)]
+    if len(whole) < len(terms):
+        edits = [case.replacing(t, f"{case.operand(t)}.sum()") for t in whole]
+        yield from case.change(*edits, why="A penalty is one number, as the loss is.")
+
+
+def _is_single(case: Case, term: ast.expr) -> bool:
+    """Whether a term is reduced to a single number, by its text, or known to be one."""
+    reduced = [c for c in calls_in(term) if method(c) in ("sum", "mean", "norm") or case.is_loss(c)]
+    return bool(reduced) or case.shape(term) == ()
 
 
 def of_each_parameter(case: Case) -> Iterator[Proposal]:
