@@ -213,7 +213,8 @@ WRONG = [
          "x=5x3,w=3,y=5"),
     Case("((x @ w - y)**2).mean()", "w = x.T @ (x @ w - y) / y.numel()", "it is half",
          "x=5x3,w=3,y=5"),
-    Case("norm(A @ x - b)**2", "x = 2 * A @ (A @ x - b)", "A should be transposed", "A=4x3,x=3,b=4"),
+    Case("norm(A @ x - b)**2", "x = 2 * A @ (A @ x - b)", "A should be transposed",
+         "A=4x3,x=3,b=4"),
     Case("x @ A @ x", "x = 2 * A @ x", "right where A is symmetric", "x=3,A=3x3"),
     Case("x @ A @ x", "x = A @ x", "the term A.T is missing", "x=3,A=3x3"),
     Case("trace(A @ X @ B)", "X = B.T @ A.T", "the operands of @ are exchanged",
@@ -694,7 +695,8 @@ def test_values_within_the_domain(expr, claim):
 
 TINY = "the term 1e-12 should not be there, though it is too small to matter here"
 EXCEPTIONS = [  # what PyTorch has at 0 is its convention: 0 for each of these
-    ("relu(x)", "x = g * (x >= 0)", {}, "at x = 0, x.grad[0] is 0 in PyTorch, but -1.1 in the claim"),
+    ("relu(x)", "x = g * (x >= 0)", {},
+     "at x = 0, x.grad[0] is 0 in PyTorch, but -1.1 in the claim"),
     ("maximum(x, y).sum()", "x = (x > y)", {},
      "at x = y, x.grad[0] is 0.5 in PyTorch, but 0 in the claim"),
     ("relu(x - y).sum()", "y = -1 * (x >= y)", {},

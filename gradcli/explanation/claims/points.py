@@ -191,7 +191,10 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
-        message = "no numbers were found at which the gradients are finite and larger than rounding errors"
+        message = (
+            "no numbers were found at which the gradients are finite and larger than rounding "
+            "errors"
+        )
         values = "other values with -v, or none" if first.values else "values with -v"
         more = ", or more time with --limit seconds=N" * first.limits.budget.spent
         raise GradcliError("needs-value", message, hint=f"give {values}{more}")

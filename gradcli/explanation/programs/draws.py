@@ -149,7 +149,7 @@ def input_lines(
     for i in inputs:
         draw = drawn(plan, i, choice)
         if draw is None:
-            remark = "  # made up" if i.supposed else ""
+            remark = "  # example values" if i.supposed else ""
             lines.append(f"{plan.safe(i.name)} = {written(i)}{remark}")
         else:
             lines += random(i, draw)

@@ -72,7 +72,9 @@ class _NumPy:
         what = f"({self.seed} * {call}).sum()" if self.seed else call
         by = " and ".join(", ".join(plan.safe(x.name) for x in plan.wrt).rsplit(", ", 1))
         body = [*assigned(built.lines), *returned(built.formulas)]
-        return function(self.f_grad, self._all, body, f"The gradient of {what} by {by}.")
+        return function(
+            self.f_grad, self._all, body, f"The gradient of {what} with respect to {by}."
+        )
 
     @property
     def _all(self) -> list[str]:

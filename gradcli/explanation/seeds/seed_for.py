@@ -63,7 +63,7 @@ class SeedFor:
             self.equations = Equations(self.jacobian, self.target, self.p.limits)
             finite = np.all(np.isfinite(self.equations.g))
         if not finite:
-            message = "the seed would hold numbers that are larger than floating point has"
+            message = "the seed would overflow: it needs numbers above the largest float"
             raise GradcliError("value", message)
 
     @cached_property
@@ -79,9 +79,10 @@ class SeedFor:
         if len(odd):
             row, column = map(int, odd[0])
             x, flat = self._element(column)
-            where = f"{label(self.p.out_name, out.shape, row)} by {label(x.name, x.shape, flat)}"
+            of, wrt = label(self.p.out_name, out.shape, row), label(x.name, x.shape, flat)
             message = (
-                f"the derivative of {where} is {result[row, column]}: there is no seed to compute"
+                f"the derivative of {of} with respect to {wrt} is {result[row, column]}, so no "
+                "seed can be computed"
             )
             raise GradcliError("value", message, hint="give other values")
         return result
