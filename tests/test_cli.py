@@ -1580,7 +1580,7 @@ KRONECKER = ("jacobian", "x @ a", "-s", "x=4x4,a=4x4", "-w", "x")
 def test_a_large_jacobian_is_drawn():
     out = gradcli(*KRONECKER).out
     assert "  ████············\n  ████············\n  ····████········\n" in out
-    assert "A cell is 2×2 entries: · all of them zero, █ none." in out
+    assert "A cell is 2×2 entries: · all zero, █ none zero." in out
     assert "∂out[i,j] / ∂x[k,l] = δ[i,k] a[l,j]" in out
 
 

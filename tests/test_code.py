@@ -405,7 +405,7 @@ def test_values_where_formulas_or_frameworks_differ(target, expr, x):
     ("expr", "why"),
     [
         ("x * x.detach()", "do not notice detach"),
-        ("acosh(x) + asin(x)", "agree at no random values"),
+        ("acosh(x) + asin(x)", "no random values were found at which"),
     ],
 )
 @pytest.mark.parametrize("target", ["numpy", "torch-function", "custom-vjp"])

@@ -120,7 +120,7 @@ def _mistake(v: Verdict) -> str:
         return f"its shape is not that of {v.claim.name}"
     if v.only_here:
         shapes, other_shapes = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
-        return f"right where {shapes}, and not where {other_shapes}"
+        return f"right where {shapes}, but not where {other_shapes}"
     return "its numbers are not those of the gradient"
 
 

@@ -245,9 +245,10 @@ def _with_stand_ins(problem: Problem) -> Problem:
     valued = {*problem.values, problem.seed.node}
     missing = [n.attrs["name"] for n in order if n.op.name == "input" and n not in valued]
     if missing:
+        has = "it has" if len(missing) == 1 else "they have"
         raise GradcliError(
             "needs-value",
-            f"the Jacobian depends on {listed(sorted(missing))}, without a value",
+            f"the Jacobian depends on {listed(sorted(missing))}, but {has} no value",
             hint=f"give numbers: -v {missing[0]}=[...]",
         )
     inputs = {
