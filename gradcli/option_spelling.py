@@ -118,7 +118,7 @@ PAGE = Spelling(
     (
         (r"(?<![\w-])(?:gradcli jacobian )?-w (\w+)", r'"With respect to": \1'),
         (r" \(--full shows all\)", ""),
-        (r"--limit (\w+)=N raises it", r"ask for less, or use gradcli in a terminal"),
+        (r"--limit (\w+)=N raises it", r"ask for less, or run gradcli in a terminal"),
         (r"--allow-files lets requests name files", r"give the numbers themselves"),
         NEAR,
         *NO_LIMITS,

@@ -40,7 +40,7 @@ def test_rounding_is_neither_a_corner_nor_a_disagreement(text):
 def test_a_slope_that_is_rounded_away_is_not_compared():
     _, differences = checked("1e14 + sin(x).sum()", values={"x": [0.5, 1.0]})
     assert differences.ok is None
-    assert differences.remark.startswith("not at x[0], x[1]: no clear slope")
+    assert differences.remark.startswith("not at x[0], x[1]: slope unclear")
 
 
 @pytest.mark.parametrize("text", [
@@ -49,14 +49,14 @@ def test_a_slope_that_is_rounded_away_is_not_compared():
 def test_a_jump_shows_no_slope(text):
     _, differences = checked(text, values={"x": [0.0, 1.0]})
     assert differences.ok
-    assert "not at x[0]: no clear slope" in differences.remark
+    assert "not at x[0]: slope unclear" in differences.remark
 
 
 @pytest.mark.parametrize(("text", "names"), [("x.sum()", "x"), ("(x * y).sum()", "x and y")])
 def test_what_is_empty_cannot_be_moved(text, names):
     _, differences = checked(text, values=dict.fromkeys(names.split(" and "), np.zeros((0, 3))))
     assert differences.ok is None
-    assert differences.remark == f"there is no element of {names} to move"
+    assert differences.remark == f"there is no element of {names} to perturb"
 
 
 def test_what_is_infinite_shows_no_slope():
@@ -162,7 +162,7 @@ def test_a_line_without_slope():
 
 
 @pytest.mark.parametrize(("steps", "remark"), [
-    (40, ""), (60, "x moved along 3 random directions"),
+    (40, ""), (60, "x perturbed along 3 random directions"),
 ])  # fmt: skip
 def test_elements_before_many_operations_are_moved_together(steps, remark):
     text = "; ".join(["h = x", *["h = tanh(h)"] * steps, "h.sum()"])
@@ -177,4 +177,4 @@ def test_rows_are_taken_together_where_there_is_much_to_compute():
     assert rows.ok
     assert rows.remark.endswith("rows at a time")
     assert differences.ok
-    assert differences.remark == "x and w moved along 3 random directions"
+    assert differences.remark == "x and w perturbed along 3 random directions"

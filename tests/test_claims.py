@@ -172,24 +172,24 @@ RIGHT = [
 ]  # fmt: skip
 
 WRONG = [
-    Case(LINEAR, "W = g.T @ x", "it is to be transposed", "b=4"),
-    Case(LINEAR, "W = x @ g", "x is to be transposed", "b=4"),
+    Case(LINEAR, "W = g.T @ x", "it should be transposed", "b=4"),
+    Case(LINEAR, "W = x @ g", "x should be transposed", "b=4"),
     Case(LINEAR, "W = g @ x.T", "the operands of @ are exchanged", "b=4"),
-    Case(LINEAR, "x = g @ W", "W is to be transposed", "b=4"),
+    Case(LINEAR, "x = g @ W", "W should be transposed", "b=4"),
     Case(LINEAR, "b = g", "a sum of it over dimension 0 is missing", "b=4"),
-    Case(LINEAR, "b = g.sum(1)", "the sum of g is to go over dimension 0", "b=4"),
-    Case(LINEAR, "b = g.mean(0)", "a mean stands where a sum belongs", "b=4"),
-    Case(LINEAR, "b = g.sum(0, keepdim=True)", "the numbers are right, and the shape is not",
+    Case(LINEAR, "b = g.sum(1)", "the sum of g should be over dimension 0", "b=4"),
+    Case(LINEAR, "b = g.mean(0)", "the mean should be a sum", "b=4"),
+    Case(LINEAR, "b = g.sum(0, keepdim=True)", "the numbers are right, but the shape is not",
          "b=4"),
     Case(MLP, "W1 = x.T @ (g @ W2.T)", "the derivative of relu, h > 0, is missing",
          "b1=4"),
-    Case(MLP, "d = g @ W2; W1 = x.T @ (d * (h > 0))", "W2 is to be transposed", "b1=4"),
-    Case(SOFTMAX, "z = s * (1 - s) * g", "this is the diagonal alone", "z=3x4"),
+    Case(MLP, "d = g @ W2; W1 = x.T @ (d * (h > 0))", "W2 should be transposed", "b1=4"),
+    Case(SOFTMAX, "z = s * (1 - s) * g", "this is only the diagonal", "z=3x4"),
     Case(SOFTMAX, "z = s * g", "the term -(g * s).sum(dim=-1, keepdim=True) is missing",
          "z=3x4"),
-    Case(SOFTMAX, "z = s * (g - (g * s).sum())", "the sum of g * s is to go over dimension -1",
+    Case(SOFTMAX, "z = s * (g - (g * s).sum())", "the sum of g * s should be over dimension -1",
          "z=3x4"),
-    Case(SOFTMAX, "z = s * (g + (g * s).sum(-1, keepdim=True))", "a + is to be a -",
+    Case(SOFTMAX, "z = s * (g + (g * s).sum(-1, keepdim=True))", "a + should be a -",
          "z=3x4"),
     Case("cross_entropy(z, y)", "z = softmax(z, 1) - one_hot(y, 4)",
          "y.numel() times too large", "z=3x4", ("y=[1,0,3]",)),
@@ -201,113 +201,114 @@ WRONG = [
     Case(NORM, "w = g * n", "a sum of it over dimension 0 is missing", "x=3x4,w=4,c=4"),
     Case(NORM, "x = g * w / sqrt(v + 1e-5)", "x is used several times", "x=3x4,w=4,c=4"),
     Case(NORM, "t = g * w; x = (t - t.mean() - n * (t * n).mean(-1, keepdim=True))"
-         " / sqrt(v + 1e-5)", "the mean of t is to go over dimension -1", "x=3x4,w=4,c=4"),
+         " / sqrt(v + 1e-5)", "the mean of t should be over dimension -1", "x=3x4,w=4,c=4"),
     Case(RMS, "x = r * g",
          "the term -(y * (g * y).mean(dim=-1, keepdim=True)) is missing", "x=3x4"),
     Case(RMS, "x = r * (g - y * (g * y).sum(-1, keepdim=True))",
-         "a sum stands where a mean belongs", "x=3x4"),
-    Case(ATTENTION, "V = P @ g", "P is to be transposed"),
+         "the sum should be a mean", "x=3x4"),
+    Case(ATTENTION, "V = P @ g", "P should be transposed"),
     Case(ATTENTION, "d = g @ V.T; Q = (d - (d * P).sum(-1, keepdim=True)) @ K",
          "the factor P is missing"),
     Case("((x @ w - y)**2).mean()", "w = 2 * x.T @ (x @ w - y)", "y.numel() times too large",
          "x=5x3,w=3,y=5"),
     Case("((x @ w - y)**2).mean()", "w = x.T @ (x @ w - y) / y.numel()", "it is half",
          "x=5x3,w=3,y=5"),
-    Case("norm(A @ x - b)**2", "x = 2 * A @ (A @ x - b)", "A is to be transposed", "A=4x3,x=3,b=4"),
+    Case("norm(A @ x - b)**2", "x = 2 * A @ (A @ x - b)", "A should be transposed",
+         "A=4x3,x=3,b=4"),
     Case("x @ A @ x", "x = 2 * A @ x", "right where A is symmetric", "x=3,A=3x3"),
     Case("x @ A @ x", "x = A @ x", "the term A.T is missing", "x=3,A=3x3"),
     Case("trace(A @ X @ B)", "X = B.T @ A.T", "the operands of @ are exchanged",
          "A=4x3,X=3x5,B=5x4"),
     Case("X.T @ X", "X = 2 * X @ g", "right only where g is symmetric"),
     Case("inv(X)", "X = inv(X).T @ g @ inv(X).T", "the sign is wrong"),
-    Case("inv(X)", "X = -inv(X) @ g @ inv(X)", "inv(X) is to be transposed"),
-    Case("logdet(X)", "X = inv(X)", "it is to be transposed"),
+    Case("inv(X)", "X = -inv(X) @ g @ inv(X)", "inv(X) should be transposed"),
+    Case("logdet(X)", "X = inv(X)", "it should be transposed"),
     Case("det(X)", "X = inv(X).T", "the factor out is missing"),
-    Case("sigmoid(x)", "x = g * x * (1 - x)", "out belongs where x stands"),
+    Case("sigmoid(x)", "x = g * x * (1 - x)", "x should be out"),
     Case("sigmoid(x)", "x = out * (1 - out)", "the seed g is missing"),
-    Case("tanh(x)", "x = g * (1 - out)", "out is to be squared"),
-    Case("x @ x", "x = x / 0", "it is not to be divided by 0", "x=3"),
-    Case("x @ W", "x = g @ W.T + inf", "the term inf is one too many"),
+    Case("tanh(x)", "x = g * (1 - out)", "out should be squared"),
+    Case("x @ x", "x = x / 0", "it should not be divided by 0", "x=3"),
+    Case("x @ W", "x = g @ W.T + inf", "the term inf should not be there"),
     Case("log(x).sum()", "x = 1 / (x - x)", ""),
-    Case("norm(x - a)", "a = (a - x) / 1", "it is to be divided by out", "x=3,a=3"),
+    Case("norm(x - a)", "a = (a - x) / 1", "it should be divided by out", "x=3,a=3"),
     Case("x ** 2", "x = 2 * x * g + 1e-7",
          "right but for the small term 1e-07: x.grad[0] is off by 1e-07"),
     Case("norm(x)", "x = x / (out + 1e-6)", "right but for the small term 1e-06: x.grad[0]"),
-    Case("norm(x)", "x = 2 * x", "it is to be divided by 2 * out"),
-    Case("x ** y", "y = g * out * y", "log(x) belongs where y stands", "x=3,y=3"),
-    Case("tanh(x)", "x = g * (1 - out) ** 2", "the exponent is that of out alone"),
-    Case("conv2d(x, w, b)", "b = g.sum((2, 3))", "is to go over dimensions (0, 2, 3)",
+    Case("norm(x)", "x = 2 * x", "it should be divided by 2 * out"),
+    Case("x ** y", "y = g * out * y", "y should be log(x)", "x=3,y=3"),
+    Case("tanh(x)", "x = g * (1 - out) ** 2", "the exponent should be on out alone"),
+    Case("conv2d(x, w, b)", "b = g.sum((2, 3))", "should be over dimensions (0, 2, 3)",
          "x=2x3x5x5,w=4x3x3x3,b=4"),
     Case("x.mean(1)", "x = g[:, None] * ones_like(x) / x.numel()",
-         "x.shape[1] belongs where x.numel() stands", "x=3x4"),
-    Case("cross_entropy(z, t)", "z = (softmax(z, 1) - one_hot(t, 4)) / 4", "4 is to be 3",
+         "x.numel() should be x.shape[1]", "x=3x4"),
+    Case("cross_entropy(z, t)", "z = (softmax(z, 1) - one_hot(t, 4)) / 4", "4 should be 3",
          "z=3x4", ("t=[1,0,3]",)),
     Case(NORM, "d = g; x = (d - d.mean(-1, keepdim=True) - n * (d * n).mean(-1, keepdim=True))"
          " / sqrt(v + 1e-5)", "the factor w is missing", "x=3x4,w=4,c=4"),
-    Case("s * x", "s = (g * x).sum()", "the sum is one too many (right with s a number)"),
-    Case("x / sqrt(v)", "x = g / v", "the root of v divides", "x=3,v=3"),
-    Case("leaky_relu(x, 0.1)", "x = where(x > 0, g, 0.01 * g)", "0.01 is to be 0.1"),
+    Case("s * x", "s = (g * x).sum()", "the sum should not be there (right with s a number)"),
+    Case("x / sqrt(v)", "x = g / v", "the divisor should be the root of v", "x=3,v=3"),
+    Case("leaky_relu(x, 0.1)", "x = where(x > 0, g, 0.01 * g)", "0.01 should be 0.1"),
     Case("leaky_relu(x, 0.1)", "x = g * (x > 0) + 0.1 * (x <= 0)", "the factor g is missing"),
-    Case("x.masked_fill(m, 0)", "x = g * m", "~m belongs where m stands", "x=3,m=3",
+    Case("x.masked_fill(m, 0)", "x = g * m", "m should be ~m", "x=3,m=3",
          ("m=[True,False,True]",)),
     Case("linear(x, W, b)", "b = g.sum(0) / len(x)", "x.shape[0] times too small", "b=4"),
     Case("sigmoid(x @ w + b)", "w = x.T @ g", "out * (1 - out), is missing as a factor of g",
          "x=5x3,w=3,b=()"),
-    Case("x.reshape(-1)", "x = g", "the numbers are right, and the shape is not", "x=2x3"),
+    Case("x.reshape(-1)", "x = g", "the numbers are right, but the shape is not", "x=2x3"),
     Case("x.permute(2, 0, 1)", "x = g.permute(2, 0, 1)",
-         "the dimensions are to be moved back: g.permute(1, 2, 0)", "x=2x3x4"),
-    Case(MLP, "W1 = x.T @ (g @ W2.T * h)", "h is to be h > 0, the derivative of relu",
+         "the dimensions should be permuted back: g.permute(1, 2, 0)", "x=2x3x4"),
+    Case(MLP, "W1 = x.T @ (g @ W2.T * h)", "h should be h > 0, the derivative of relu",
          "b1=4"),
     Case("leaky_relu(x, 0.1)", "x = where(x > 0, 0.1 * g, g)",
          "the branches of where are exchanged"),
     Case("maximum(x, y)", "x = g * (x < y)", "the comparison is the wrong way round: x > y"),
-    Case("maximum(x, y)", "x = g * (x > 0)", "x > y belongs where x > 0 stands"),
-    Case("(x > y) * x", "x = g * (x > 0)", "x > y belongs where x > 0 stands"),
-    Case("minimum(x, y)", "y = g * (0 > y)", "x > y belongs where 0 > y stands"),
-    Case("x ** 2", "x = 2 * g * relu(x)", "x belongs where relu(x) stands"),
-    Case("x ** 2", "x = 1.9999 * x * g", "1.9999 is to be 2"),
+    Case("maximum(x, y)", "x = g * (x > 0)", "x > 0 should be x > y"),
+    Case("(x > y) * x", "x = g * (x > 0)", "x > 0 should be x > y"),
+    Case("minimum(x, y)", "y = g * (0 > y)", "0 > y should be x > y"),
+    Case("x ** 2", "x = 2 * g * relu(x)", "relu(x) should be x"),
+    Case("x ** 2", "x = 1.9999 * x * g", "1.9999 should be 2"),
     Case("(x * x).sum(1)", "x = 2 * x", "the seed g is missing", "x=3x4"),
     Case("(x * x).sum(1)", "x = 2 * x * g", "g lacks a dimension: g.unsqueeze(-1)", "x=3x4"),
-    Case("(x**3).sum()", "x = 3 * x**3", "the exponent is to be 2"),
+    Case("(x**3).sum()", "x = 3 * x**3", "the exponent should be 2"),
     Case("x.var(0)", "x = 2 * g * (x - x.mean(0)) / x.shape[0]",
-         "it is to be divided by x.shape[0] - 1 in place of x.shape[0]", "x=5x2"),
+         "it should be divided by x.shape[0] - 1 instead of x.shape[0]", "x=5x2"),
     Case("x.mean()", "x = ones_like(x)", "x.numel() times too large"),
-    Case("x.sum()", "x = 1", "the numbers are right, and the shape is not"),
+    Case("x.sum()", "x = 1", "the numbers are right, but the shape is not"),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(0, keepdim=True))",
-         "the sum of g * out is to go over dimension -1"),
+         "the sum of g * out should be over dimension -1"),
     Case("log_softmax(x / 2, -1)", "x = (g - exp(out) * g.sum(0, keepdim=True)) / 2",
-         "the sum of g is to go over dimension -1"),
-    Case("x.T", "x = g", "it is to be transposed"),
+         "the sum of g should be over dimension -1"),
+    Case("x.T", "x = g", "it should be transposed"),
     Case("x.nansum()", "x = ones_like(x)", "the factor ~isnan(x) is missing"),
     Case("(x * y).nansum()", "x = y", "the factor ~isnan(x * y) is missing"),
-    *(Case(f"q @ k{t}", "k = g @ q", "g is to be transposed") for t in (".T", ".mT", ".t()")),
-    Case("q @ k.T / q.shape[1]**0.5", "k = g @ q / q.shape[1]**0.5", "g is to be transposed"),
+    *(Case(f"q @ k{t}", "k = g @ q", "g should be transposed") for t in (".T", ".mT", ".t()")),
+    Case("q @ k.T / q.shape[1]**0.5", "k = g @ q / q.shape[1]**0.5", "g should be transposed"),
     Case("q @ k.T", "k = q", "the seed g is missing"),
-    Case("x.T @ W", "x = W @ g", "g is to be transposed"),
+    Case("x.T @ W", "x = W @ g", "g should be transposed"),
     Case("x.T.sum()", "x = ones(x.shape[0])", "its shape is not that of x"),
     Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", ""),
     Case("logsumexp(x, -1)", "x = softmax(x, 0) * g.unsqueeze(-1)", "(for x a matrix; right for"),
     Case("softmax(x, -1)", "x = out * (g - (g * out).sum(-1))",
          "the sum of g * out lacks keepdim=True (for x a matrix; right for a vector)"),
     Case("x / x.norm(dim=-1, keepdim=True)", "x = (g - out * (g * out).sum(-1)) / x.norm(dim=-1)",
-         "what goes along dimension -1 lacks keepdim=True (for x a matrix; right for a vector)"),
+         "the calls along dimension -1 lack keepdim=True (for x a matrix; right for a vector)"),
     Case("x.mean()", "x = ones_like(x) / x.shape[0]", "(for x a matrix; right for a vector)"),
     Case("((x @ w - y)**2).mean()", "w = 2 / x.shape[0] * x.T @ (x @ w - y)",
-         "y.numel() belongs where x.shape[0] stands (for w a matrix; right for a vector)"),
+         "x.shape[0] should be y.numel() (for w a matrix; right for a vector)"),
     Case("mse_loss(x, y)", "x = 2 * (x - y) / x.shape[0]", "(for x and y matrices; right"),
-    Case("x * y", "y = (g * x).T", "g * x is not to be transposed (for x and y matrices;"),
+    Case("x * y", "y = (g * x).T", "g * x should not be transposed (for x and y matrices;"),
     Case("max(x)", "x = eye(4)[argmax(x)] * 2", "it is twice what it should be", "x=4"),
-    Case("exp(x)", "x = g * out * 1.000001", "1.000001 is to be 1"),
+    Case("exp(x)", "x = g * out * 1.000001", "1.000001 should be 1"),
     Case("x.sum(1)", "x = g.expand_as(x)", "g lacks a dimension: g.unsqueeze(-1)", "x=3x3"),
     Case("x.mean(1)", "x = g.expand_as(x) / 3", "g lacks a dimension: g.unsqueeze(-1)", "x=3x3"),
     Case(KERNEL, "x = (x - y) / s ** 2 * out", "the sign is wrong"),
-    Case(KERNEL, "s = norm(x - y) ** 2 / s ** 2 * out", "the exponent is to be 3"),
+    Case(KERNEL, "s = norm(x - y) ** 2 / s ** 2 * out", "the exponent should be 3"),
     Case(HINGE, "a = -2 * relu(m - norm(a - b)) * (a - b)",
          "the division by (a - b).norm() is missing"),
     Case("cross_entropy(z, t)", "z = (one_hot(t, 3) - softmax(z, 1)) / t.numel()",
          "the sign is wrong", "z=2x3", ("t=[1,0]",)),
     Case("log_softmax(z, 1)", "z = g - softmax(z, 0) * g.sum(1, keepdim=True)",
-         "softmax(z, 0) is to go along dimension 1", "z=3x4"),
+         "softmax(z, 0) should be along dimension 1", "z=3x4"),
     Case("((x - y) ** 2).mean()", "x = 2 * (y - x) / x.shape[0]",
          "x.shape[1] times too large: a mean divides by it; the sign is wrong", "x=4x3,y=4x3"),
     Case("logdet(X.T @ X)", "X = X @ inv(X.T @ X)", "it is half what it should be"),
@@ -324,35 +325,35 @@ WRONG = [
          "it is twice what it should be (where A.shape[0] = A.shape[1] = X.shape[1])"),
     Case("det(A @ X @ B)", "X = -det(A @ X @ B) * inv(X).T", "the sign is wrong (where A.shape"),
     Case("linear(x, W, b)", "b = g", "a sum of it over dimension 0 is missing"),
-    Case(FACTORS, "V = (U @ V - Y).T @ U", "V is to be transposed"),
-    Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y is to be transposed"),
-    Case(MASKED, "V = (M * (U @ V - Y)).T @ U", "V is to be transposed"),
+    Case(FACTORS, "V = (U @ V - Y).T @ U", "V should be transposed"),
+    Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y should be transposed"),
+    Case(MASKED, "V = (M * (U @ V - Y)).T @ U", "V should be transposed"),
     Case(NORMED, "b = g", "over dimension 0 is missing (for x a matrix; right for a vector)"),
     Case(NORMED, "w = g * n", "over dimension 0 is missing (for x a matrix; right for a vector)"),
-    Case("x.sum(1)", "x = g.unsqueeze(0)", "g.unsqueeze(1) belongs where g.unsqueeze(0) stands"),
-    Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", "x.shape[0] belongs where x.shape[1]"),
-    Case("x.mean()", "x = ones_like(x) / 7", "7 is to be x.numel()"),
+    Case("x.sum(1)", "x = g.unsqueeze(0)", "g.unsqueeze(0) should be g.unsqueeze(1)"),
+    Case("x.mean(0)", "x = g.expand_as(x) / x.shape[1]", "x.shape[1] should be x.shape[0]"),
+    Case("x.mean()", "x = ones_like(x) / 7", "7 should be x.numel()"),
     Case("norm(x, dim=1)", "x = g * x / norm(x, dim=1)",
          "norm(x, dim=1) lacks a dimension: norm(x, dim=1, keepdim=True)"),
     Case("norm(x, dim=1)", "x = g.unsqueeze(1) * x / norm(x, dim=0)",
-         "norm(x, dim=0) is to go along dimension 1, with keepdim=True"),
-    Case("norm(X)", "X = X / norm(X, dim=1, keepdim=True)", "is to go over all elements"),
+         "norm(x, dim=0) should be along dimension 1, with keepdim=True"),
+    Case("norm(X)", "X = X / norm(X, dim=1, keepdim=True)", "should be over all elements"),
     Case("log_softmax(x, -1)", "x = g - softmax(x, 0) * g.sum(0)",
-         "dimension 0 is to be -1, with keepdim=True (for x a matrix"),
-    Case("x / norm(x)", "x = (g - x * (g * x).sum()) / norm(x)", "out belongs where x stands"),
+         "dimension 0 should be -1, with keepdim=True (for x a matrix"),
+    Case("x / norm(x)", "x = (g - x * (g * x).sum()) / norm(x)", "x should be out"),
     Case("x.max(1).values", "x = g.unsqueeze(1) * (x == x.max(1).values)",
          "x.max(1).values lacks a dimension: x.max(1).values.unsqueeze(-1)"),
     Case("X @ w", "X = g @ w", "an outer product is meant: outer(g, w)"),
-    Case("x @ W1 @ W2", "W1 = x.T @ W2.T @ g", "the order of the product is to be x.T @ g @ W2.T"),
+    Case("x @ W1 @ W2", "W1 = x.T @ W2.T @ g", "the order of the product should be x.T @ g @ W2.T"),
     Case("tanh(x @ W)", "W = x.T @ g * (1 - out**2)",
-         "the brackets are to stand as in x.T @ (g * (1 - out ** 2))"),
+         "the brackets should be as in x.T @ (g * (1 - out ** 2))"),
     Case("((X @ w - y) ** 2).sum() + l * (w**2).sum()", "w = 2 * X.T @ (X @ w - y) + l * w",
          "the term l * w is half what it should be"),
-    Case("tanh(x)", "x = g * (1 - tanh(x))", "tanh(x) is to be squared"),
-    Case("log(x)", "x = g * x", "x divides, and does not multiply"),
+    Case("tanh(x)", "x = g * (1 - tanh(x))", "tanh(x) should be squared"),
+    Case("log(x)", "x = g * x", "x should divide, not multiply"),
     Case("log(x.sum())", "x = 1 / x", "a sum of x over all elements is missing"),
     Case("x.std()", "x = (x - x.mean()) / x.std()", "the divisor x.numel() - 1 is missing"),
-    Case("x.max()", "x = (x == x.min())", "x.max() belongs where x.min() stands"),
+    Case("x.max()", "x = (x == x.min())", "x.min() should be x.max()"),
     Case("tanh(W @ x + b)", "W = outer(g * (1 - tanh(W @ x)**2), x)",
          "the term b is missing beside W @ x", "W=2x3,x=3"),
     Case("sigmoid(W @ x + b)", "x = W.T @ (g * sigmoid(W @ x) * (1 - sigmoid(W @ x)))",
@@ -360,55 +361,55 @@ WRONG = [
     Case(LAYER_NORM, "x = r * (g - g.mean(-1, keepdim=True))",
          "the term -(y * (g * y).mean(dim=-1, keepdim=True)) is missing"),
     Case(LAYER_NORM, "x = r * (g - y * (g * y).sum(-1, keepdim=True) - g.sum(-1, keepdim=True))",
-         "sums stand where means belong"),
-    Case("roll(x, 1)", "x = g.roll(1)", "g.roll(-1) belongs where g.roll(1) stands"),
-    Case("roll(x, 2, 1)", "x = roll(g, 2, 1)", "roll(g, -2, 1) belongs where", "x=3x5"),
+         "the sums should be means"),
+    Case("roll(x, 1)", "x = g.roll(1)", "g.roll(1) should be g.roll(-1)"),
+    Case("roll(x, 2, 1)", "x = roll(g, 2, 1)", "roll(g, 2, 1) should be roll(g, -2, 1)", "x=3x5"),
     Case("roll(x, (1, 2), (0, 1))", "x = roll(g, (1, 2), (0, 1))",
-         "roll(g, (-1, -2), (0, 1)) belongs where", "x=3x5"),
-    Case("x[1:]", "x = pad(g, (0, 1))", "pad(g, (1, 0)) belongs where pad(g, (0, 1)) stands",
+         "should be roll(g, (-1, -2), (0, 1))", "x=3x5"),
+    Case("x[1:]", "x = pad(g, (0, 1))", "pad(g, (0, 1)) should be pad(g, (1, 0))",
          "x=4"),
     Case("cat([x, y])", "y = g[:x.shape[0]]",
-         "g[x.shape[0]:] belongs where g[:x.shape[0]] stands", "x=3,y=4"),
-    Case("cat([x, y])", "y = g[x.shape[0] + 1:]", "g[x.shape[0]:] belongs where", "x=3,y=4"),
-    Case("stack([x, y])", "y = g[0]", "g[1] belongs where g[0] stands", "x=3,y=3"),
-    Case("x / x.sum()", "x = g / x.sum() - x * g.sum() / x.sum()**2", "x belongs into the sum",
+         "g[:x.shape[0]] should be g[x.shape[0]:]", "x=3,y=4"),
+    Case("cat([x, y])", "y = g[x.shape[0] + 1:]", "should be g[x.shape[0]:]", "x=3,y=4"),
+    Case("stack([x, y])", "y = g[0]", "g[0] should be g[1]", "x=3,y=3"),
+    Case("x / x.sum()", "x = g / x.sum() - x * g.sum() / x.sum()**2", "x should be inside the sum",
          "x=4"),
     Case("(x - x.mean(1, keepdim=True)) ** 2", "x = 2 * g * (x - x.mean(1, keepdim=True))",
-         "what comes back from x.mean(1, keepdim=True) is missing", "x=4x3"),
+         "the gradient through x.mean(1, keepdim=True) is missing", "x=4x3"),
     Case("logsumexp(x, 1)", "x = g * softmax(x, 0)", "g lacks a dimension: g.unsqueeze(-1), and "
-         "dimension 1 belongs into softmax(x, dim=1)", "x=3x4"),
+         "the dimension should be 1, as in softmax(x, dim=1)", "x=3x4"),
     Case("h = relu(x @ W1); h @ W2", "W1 = x @ (g @ W2.T * h)",
-         "x is to be transposed, and h is to be h > 0", "x=5x3,W1=3x4,W2=4x2"),
+         "x should be transposed, and h should be h > 0", "x=5x3,W1=3x4,W2=4x2"),
     Case("norm(x, dim=1)", "x = x / norm(x, dim=1)",
          "keepdim=True), and the factor g is missing", "x=3x4"),
     Case("x.var(1)", "x = g.unsqueeze(1) * (x - x.mean(1, keepdim=True)) / x.shape[1]",
          "in place of x.shape[1], and the factor 2 is missing", "x=3x4"),
-    Case("triu(x)", "x = tril(g)", "triu(g) belongs where tril(g) stands", "x=4x4"),
+    Case("triu(x)", "x = tril(g)", "tril(g) should be triu(g)", "x=4x4"),
     Case("triu(x, 1)", "x = triu(g)", "1 is missing: g.triu(1)", "x=4x4"),
     Case("cumsum(x, 0)", "x = g.flip(0).cumsum(0)", "flip(0) is missing at the end", "x=4"),
     Case("cumsum(x, 0)", "x = g.cumsum(0).flip(0)", "g lacks a method: g.flip(0)", "x=4"),
     Case("cumsum(x, 0)", "x = g.cumsum(0)", "flip(0) is missing, in 2 places", "x=4"),
     Case(REGRESSION, "w = x @ (x @ w - y)",
-         "x is to be transposed, and the factor 2 is missing", "x=5x3,w=3,y=5"),
+         "x should be transposed, and the factor 2 is missing", "x=5x3,w=3,y=5"),
     Case("norm(A @ x - b)", "x = A @ (A @ x - b)",
-         "A is to be transposed, and the division by out is missing", "A=3x4,x=4,b=3"),
+         "A should be transposed, and the division by out is missing", "A=3x4,x=4,b=3"),
     Case(TANH_NET, "W1 = x.T @ (g @ W2 * (1 - h))",
-         "W2 is to be transposed, and h is to be squared",
+         "W2 should be transposed, and h should be squared",
          "x=5x3,W1=3x4,W2=4x2"),
     Case(TANH_NET, "W1 = g @ W2.T * (1 - h)",
-         "h is to be squared, and the product with x.T on the left is missing",
+         "h should be squared, and the product with x.T on the left is missing",
          "x=5x3,W1=3x4,W2=4x2"),
-    Case(TANH_NET, "W1 = x.T @ (g @ W2.T * (1 + h))", "a + is to be a -, and h is to be squared",
+    Case(TANH_NET, "W1 = x.T @ (g @ W2.T * (1 + h))", "a + should be a -, and h should be squared",
          "x=5x3,W1=3x4,W2=4x2"),
     Case("(x**3).mean(1)", "x = x**3 * g.unsqueeze(1) / x.shape[1]",
-         "the exponent is to be 2, and the factor 3 is missing", "x=3x4"),
+         "the exponent should be 2, and the factor 3 is missing", "x=3x4"),
     Case("x.flip(0)", "x = g", "g lacks a method: g.flip(0)"),
-    Case("exp(x) + 1", "x = g * out", "exp(x) belongs where out stands"),
+    Case("exp(x) + 1", "x = g * out", "out should be exp(x)"),
     Case("norm(x - y)", "x = (x - y) / norm(x)", "the term -y is missing beside x in norm(x)"),
     Case("softmax(x, -1)", "x = out * (g - g.sum())", "and the factor out is missing"),
     Case("sqrt(x**2 + 3)", "x = g * x / sqrt(x**2 + 2)",
-         "x ** 2 + 3 belongs where x ** 2 + 2 stands"),
-    Case("maximum(x, tensor(-50.))", "x = g * (x > 50)", "50 is to be -50.0"),
+         "x ** 2 + 2 should be x ** 2 + 3"),
+    Case("maximum(x, tensor(-50.))", "x = g * (x > 50)", "50 should be -50.0"),
     Case("minimum(x, y)", "x = g", "the derivative of minimum"),
     Case("(x.clamp(0, 1)**2 * w).sum()", "x = 2 * x * w",
          "the derivative of clamp, (x >= 0) & (x <= 1), is missing as a factor"),
@@ -653,7 +654,7 @@ def test_a_claim_is_tried_on_what_is_assumed(text, claim, assume, ok):
 def test_the_derivative_by_a_matrix_that_stays_symmetric_is_known(text, claim):
     """The Matrix Cookbook, 2012, (138), (141) and (142)."""
     (v,) = judge([claim], pose(text, shapes=dict.fromkeys("AX" if "A" in text else "X", (3, 3))))
-    assert (v.ok, v.condition) == (False, "X varies among symmetric matrices alone")
+    assert (v.ok, v.condition) == (False, "X varies only among symmetric matrices")
     (other,) = judge([f"{claim} + X"], v.points.tried[0].problem)
     assert other.condition is None
 
@@ -692,17 +693,18 @@ def test_values_within_the_domain(expr, claim):
     assert judge([claim], pose(expr))[0].ok
 
 
-TINY = "the term 1e-12 is one too many, though too small to be seen here"
+TINY = "the term 1e-12 should not be there, though it is too small to matter here"
 EXCEPTIONS = [  # what PyTorch has at 0 is its convention: 0 for each of these
-    ("relu(x)", "x = g * (x >= 0)", {}, "at x = 0, x.grad[0] is 0 in PyTorch, and here -1.1"),
+    ("relu(x)", "x = g * (x >= 0)", {},
+     "at x = 0, x.grad[0] is 0 in PyTorch, but -1.1 in the claim"),
     ("maximum(x, y).sum()", "x = (x > y)", {},
-     "at x = y, x.grad[0] is 0.5 in PyTorch, and here 0"),
+     "at x = y, x.grad[0] is 0.5 in PyTorch, but 0 in the claim"),
     ("relu(x - y).sum()", "y = -1 * (x >= y)", {},
-     "at x = y, y.grad[0] is 0 in PyTorch, and here -1"),
+     "at x = y, y.grad[0] is 0 in PyTorch, but -1 in the claim"),
     ("norm(x)", "x = x / out", {"x": "[0,0]"},
-     "at the values given, x.grad[0] is 0 in PyTorch, and here nan"),
+     "at the values given, x.grad[0] is 0 in PyTorch, but nan in the claim"),
     ("logdet(A)", "A = inv(A).T", {"A": "[[0,1],[1,0]]"},
-     "at the values given, where out is nan, A.grad[0,1] is 0 in PyTorch, and here 1"),
+     "at the values given, where out is nan, A.grad[0,1] is 0 in PyTorch, but 1 in the claim"),
     ("log(x).sum()", "x = 1 / x", {"x": "[0,1]"}, None),
     ("sqrt(-x).sum()", "x = -1 / (2 * sqrt(-x))", {"x": "[1,1]"}, None),
     ("relu(x)", "x = g * (x > 0)", {}, None),
@@ -710,7 +712,7 @@ EXCEPTIONS = [  # what PyTorch has at 0 is its convention: 0 for each of these
     ("x / y", "x = g / (y + 1e-12)", {}, TINY),
     ("x / y", "d = 1e-13 + y; x = g / d", {}, TINY.replace("12", "13")),
     ("x / y", "x = g / (y + 1e-12) + 1e-13", {},
-     TINY.replace("term 1e-12 is one", "terms 1e-13 and 1e-12 are")),
+     TINY.replace("term 1e-12", "terms 1e-13 and 1e-12").replace("it is", "they are")),
     ("x / (y + 1e-12)", "x = g / (y + 1e-12)", {}, None),
 ]  # fmt: skip
 
@@ -816,7 +818,7 @@ def test_the_gradient_of_a_named_out_is_not_the_seed():
 def test_a_gradient_of_an_input_that_a_claim_uses_is_said_in_a_step():
     with pytest.raises(GradcliError) as raised:
         judge(["W = x.T @ dV"], pose("h = relu(x @ W); h @ V"))
-    assert raised.value.hint == "say in a step before what it is: dV = ...; ..."
+    assert raised.value.hint == "define it in an earlier step: dV = ...; ..."
 
 
 @pytest.mark.parametrize(("step", "said"), [
@@ -927,7 +929,7 @@ def test_one_line_for_each_claim_and_the_status():
     result = gradcli(*arguments)
     assert result.status == 1
     assert result.lines[1] == "  W.grad = x.T @ g    ✓ right: the same formula for every size"
-    assert result.lines[2] == "  x.grad = g @ W    ✗ wrong: W is to be transposed"
+    assert result.lines[2] == "  x.grad = g @ W    ✗ wrong: W should be transposed"
     assert gradcli(*arguments[:4]).status == 0
 
 
@@ -970,7 +972,7 @@ def test_python():
     checks = package.check("x @ W", claim={"W": "x.T @ g", "x": "g @ W"})
     assert [c["ok"] for c in checks] == [True, True, True, False]
     assert checks[2]["name"] == "claim W = x.T @ g"
-    assert checks[3]["remark"] == "W is to be transposed"
+    assert checks[3]["remark"] == "W should be transposed"
     assert checks[3]["claim"]["formula"] == "g @ W.T"
     assert package.check("x @ W", claim="W = x.T @ g")[-1]["ok"]
 
@@ -1033,13 +1035,13 @@ def test_claims_that_cannot_be_read(claim, code, marked):
 
 def test_labels_have_no_gradient():
     problem = pose("cross_entropy(z, y)", values={"y": [0, 1]}, shapes={"z": (2, 3)})
-    with pytest.raises(GradcliError, match="y picks elements"):
+    with pytest.raises(GradcliError, match="y holds indices or booleans"):
         judge(["y = g"], problem)
 
 
 def test_a_program_that_is_singular_everywhere_is_not_judged():
     """X.T @ X is 3×3 and has rank 2."""
-    with pytest.raises(GradcliError, match="finite and more than rounding") as raised:
+    with pytest.raises(GradcliError, match="finite and larger than rounding errors") as raised:
         judge(["X = X"], pose("logdet(X.T @ X)", shapes={"X": (2, 3)}))
     assert raised.value.code == "needs-value"
 
@@ -1056,7 +1058,7 @@ def test_slopes_of_a_singular_matrix_tell_nothing():
 
 
 def test_too_large_to_try():
-    with pytest.raises(GradcliError, match="too large to try") as raised:
+    with pytest.raises(GradcliError, match="too large to test") as raised:
         judge(["x = 2 * x"], pose("(x**2).sum()", shapes={"x": (2000, 2000)}))
     assert raised.value.code == "limit"
 
@@ -1066,7 +1068,7 @@ def test_mending_at_large_sizes():
     claim = "d = out * (g - (g * out).sum()); W = x.T @ d"
     (v,) = judge([claim], problem)
     assert v.mend is not None
-    assert v.mend.why == "the sum of g * out is to go over dimension -1, with keepdim=True"
+    assert v.mend.why == "the sum of g * out should be over dimension -1, with keepdim=True"
     assert judge({"W": v.mend.formula}, problem)[0].ok
 
 
@@ -1132,4 +1134,4 @@ def test_a_claim_that_corrects_pytorch_is_right_at_the_values_given():
     problem = pose("binary_cross_entropy(sigmoid(x), y)", values=values, wrt=["x"])
     (v,) = judge(["x = (sigmoid(x) - y) / x.numel()"], problem)
     assert v.ok
-    assert "x.grad[0] is 0 in PyTorch, and here 0.5" in exception(v)
+    assert "x.grad[0] is 0 in PyTorch, but 0.5 in the claim" in exception(v)

@@ -95,7 +95,7 @@ def test_a_mask_without_the_bias_is_mended_where_the_bias_decides(
 ):
     (v,) = judge([claim], pose(expr, shapes=shapes))
     assert v.condition is None
-    assert v.mend.why.endswith(" > 0 is to be out > 0, the derivative of relu")
+    assert v.mend.why.endswith(" > 0 should be out > 0, the derivative of relu")
     found = eval(v.mend.formula, {name: np.array(n) for name, n in values.items()})
     assert found.tolist() == right
 

@@ -62,7 +62,7 @@ def attempt(example: Example, target: str) -> str:
 
 def refused(error: GradcliError) -> str:
     """The operator that a refusal names."""
-    found = re.search(r"has no function for (\w+)|see through (\w+)\(\)", error.message)
+    found = re.search(r"has no function for (\w+)|do not notice (\w+)\(\)", error.message)
     return (found[1] or found[2]) if found and error.code == "unsupported" else error.message
 
 
@@ -404,8 +404,8 @@ def test_values_where_formulas_or_frameworks_differ(target, expr, x):
 @pytest.mark.parametrize(
     ("expr", "why"),
     [
-        ("x * x.detach()", "see through detach"),
-        ("acosh(x) + asin(x)", "agree at no random values"),
+        ("x * x.detach()", "do not notice detach"),
+        ("acosh(x) + asin(x)", "no random values were found at which"),
     ],
 )
 @pytest.mark.parametrize("target", ["numpy", "torch-function", "custom-vjp"])
@@ -474,7 +474,7 @@ LONG = [
 
 @pytest.mark.parametrize("line", LONG)
 def test_long_lines_are_broken_inside_of_brackets(line):
-    text = broken(f"if True:\n    {line.strip()}  # (for these sizes alone\n")
+    text = broken(f"if True:\n    {line.strip()}  # (only for these sizes\n")
     assert len(text.splitlines()) > 2
     assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(f"if True:\n    {line.strip()}"))
     assert max(map(len, text.splitlines())) <= 100 or " + " in line
@@ -541,6 +541,6 @@ def test_labels_that_nobody_gave_are_made_up(target, expr):
     pytest.importorskip("torch")
     pytest.importorskip("jax")
     text = gradcli.code(expr, target)
-    (line,) = [line for line in text.splitlines() if line.endswith("# made up")]
+    (line,) = [line for line in text.splitlines() if line.endswith("# example values")]
     assert line.startswith("t = ")
     run(text)

@@ -32,8 +32,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 
-ALONE, ORDERED = "# for these sizes alone: ", "# for sizes in the order of these: "
-VALUES = "# for these values alone: "
+ALONE, ORDERED = "# only for these sizes: ", "# only for sizes ordered like these: "
+VALUES = "# only for these values: "
 MOST_ALONE = 0.06  # of the operators
 
 
@@ -287,4 +287,4 @@ def test_an_output_of_one_element_at_these_sizes_has_no_seed(expr, shape, target
 )
 def test_programs_for_square_matrices_say_so(expr, said):
     text = gradcli.code(expr, shapes={"x": (3, 3)}, target="numpy")
-    assert text.startswith("# for square matrices alone: x (3, 3)\n") == said
+    assert text.startswith("# only for square matrices: x (3, 3)\n") == said

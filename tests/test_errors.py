@@ -560,7 +560,7 @@ GRAD_ONLY = [
         "a*a",
         "grad can be implicitly created only for scalar",
     ),
-    (["(x @ a).sum()", "-s", "x=2x3,a=3x2"], "needs-value", None, "without a value"),
+    (["(x @ a).sum()", "-s", "x=2x3,a=3x2"], "needs-value", None, "they have no value"),
     (["(x * a).sum()", "-v", "x=[1,2]"], "needs-value", None, "-v a=[...]"),
     (["x * a", "-v", "x=1"], "needs-value", None, "-v a=[...]"),
 ]
@@ -924,7 +924,7 @@ OPTIONS = [
     ("Give one with --grad; here", 'Give one with "Seed"; here'),
     ("64, dense (gradcli jacobian -w w)", '64, dense ("With respect to": w)'),
     ("3 rows left out (--full shows all)", "3 rows left out"),
-    ("--limit memory=N raises it", "ask for less, or use gradcli in a terminal"),
+    ("--limit memory=N raises it", "ask for less, or run gradcli in a terminal"),
     ("x - s is x --s", "x - s is x --s"),
 ])  # fmt: skip
 def test_options_said_as_the_playground_labels_them(shell, page):

@@ -641,7 +641,7 @@ def test_zeros_of_what_put_writes_have_its_size_and_not_that_of_x():
 def test_a_mask_in_index_notation():
     j = package.explain("(x[x > 0] * y).sum()", values={"x": [1.0, -2, 3]}, shapes={"y": (2,)})
     assert "Σ_j δ[i,p[j]] y[j]" in str(j)
-    assert "p[j] is the place of the j-th True in x > 0." in str(j)
+    assert "p[j] is the index of the j-th True in x > 0." in str(j)
 
 
 @pytest.mark.parametrize(
@@ -716,7 +716,7 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
     found = package.explain(text, shapes=shapes)
     assert {note["code"] for note in found.notes} == {"no-formula", "implicit-seed"}
     shown = found.to("plain")
-    assert "x.grad = (no formula that has these numbers)" in shown
+    assert "x.grad = (no formula gives these numbers)" in shown
     assert "a formula too long" not in shown
 
 

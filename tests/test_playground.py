@@ -47,7 +47,7 @@ def test_nothing_is_read_from_files(fields):
         ({"expr": "x @ a"}, "choose with &quot;Shapes&quot;: x=4x5)"),
         ({"expr": "a * a"}, "Give one with &quot;Seed&quot;;"),
         (SQUARE | {"values": "a=@a.npy"}, "give the numbers themselves"),
-        (SQUARE | {"values": "a=ones(10**4, 10**4)"}, "ask for less, or use gradcli in a terminal"),
+        (SQUARE | {"values": "a=ones(10**4, 10**4)"}, "ask for less, or run gradcli in a terminal"),
         (SQUARE | {"order": "x"}, '"Order" must be an integer'),
     ],
 )

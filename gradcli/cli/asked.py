@@ -130,7 +130,9 @@ def write(streams: Streams, text: str, options: Options) -> None:
     Raises GradcliError if both are requested.
     """
     if options.copy and options.output is not None:
-        raise GradcliError("option", "--copy and --output are two places for one answer")
+        raise GradcliError(
+            "option", "--copy and --output cannot be combined: an answer goes to one place"
+        )
     text = text if text.endswith("\n") else text + "\n"
     format = FORMATS.get(format_of(streams, options))
     called = format.called if format else ""

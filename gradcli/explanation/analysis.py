@@ -15,10 +15,13 @@ from ..lazy import np
 if TYPE_CHECKING:
     from .jacobian import Jacobian
 
-CUT = "detach(), comparisons, indices, integers, underived functions let no gradient through\n"
+CUT = (
+    "no gradient flows through detach(), comparisons, indices, integers and functions without a "
+    "derivative\n"
+)
 FEW = 4  # rows of a Jacobian up to which several inputs share one reverse pass per row
 LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
-SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
+SENDS_NOTHING = "PyTorch's backward() runs but sends no gradient: .grad stays None"
 
 
 def none_if_unwritable(compute: Callable[[], Any]) -> Any:
@@ -310,9 +313,10 @@ class Analysis:
         """Raise GradcliError if the gradients depend on inputs without a value."""
         missing = self._missing()
         if missing:
+            has = "it has" if len(missing) == 1 else "they have"
             raise GradcliError(
                 "needs-value",
-                f"the {what} depends on {' and '.join(missing)}, without a value",
+                f"the {what} depends on {' and '.join(missing)}, but {has} no value",
                 hint=f"give numbers: -v {missing[0]}=[...]; gradcli explain works without them",
             )
 

@@ -56,8 +56,8 @@ KEYS = {  # keys in JSON, by the label of a row
 SINGLE_VALUED = ("meaning", "caveat", "pytorch")
 USAGE = (
     ("gradcli ops softmax", "one of them: signature, rule, caveats"),
-    ("gradcli ops losses", "a family, a line for each"),
-    ("gradcli ops hinge", "what has this word in its name or its meaning"),
+    ("gradcli ops losses", "a family, one line for each"),
+    ("gradcli ops hinge", "operators with this word in their names or meanings"),
     ("gradcli ops --full", "all of them"),
 )
 
@@ -294,7 +294,7 @@ def _shorthand_page(shorthand: Shorthand, callables: Mapping[str, Callable]) -> 
     rule = parts or (built and built.op.name)
     facts = [
         ("meaning", sentence(shorthand.sentence)),
-        ("rule", words(f"that of {rule}" if rule else "that of what it is made of")),
+        ("rule", words(f"that of {rule}" if rule else "those of the operators it is composed of")),
         *([("also", plain(", ".join(also)))] if also else []),
         ("example", plain(f'gradcli "{call}" -s x=2x3')) if built else ("to see it", words(SHOWN)),
     ]
@@ -347,15 +347,15 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
 
 
 def _structure(a: Analysis, w: Wording, x: Input) -> Line:
-    """`to x:  diagonal, diag(1 - out ** 2)`."""
+    """`wrt x:  diagonal, diag(1 - out ** 2)`."""
     result = structure_of(a, w, x)
     written = () if result.formula is None else (Token(", "), Formula(result.formula))
-    return (Token(f"by {x.name}:  {result.name}"), *written)
+    return (Token(f"wrt {x.name}:  {result.name}"), *written)
 
 
 def _at_kink(k: Kink) -> Line:
     """`x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
-    suffix = "" if f"{k.by} = " in k.at and "[" not in k.at else f" by {k.by}"
+    suffix = "" if f"{k.by} = " in k.at and "[" not in k.at else f" wrt {k.by}"
     jax = f", JAX {k.jax}" if k.jax is not None else ""
     sides = f"slope {k.left} to the left, {k.right} to the right"
     return plain(f"{k.at}{suffix}: {sides}; PyTorch {k.pytorch}{jax}")

@@ -38,12 +38,12 @@ MOST_ROWWISE = 50_000_000
 GROUPS = 8  # the least number of groups
 MOST_WORK = 1 << 27  # largest number of elements computed for one value of a perturbed input
 MOST_PERTURBED = 1 << 21  # largest number of elements of a perturbed input
-TOO_LARGE_TO_MOVE = "too large to be moved"
+TOO_LARGE_TO_MOVE = "too large to perturb"
 NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
 UNCOMPARED = {
     CORNER: "a corner",
     NOT_FINITE: "not finite",
-    UNCLEAR: "no clear slope, for rounding, corners or jumps nearby",
+    UNCLEAR: "slope unclear because of rounding, corners or jumps nearby",
 }
 AGREE = 1e-9  # largest relative error where neither side is a finite difference
 
@@ -254,9 +254,11 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
     by_convention = worst > TOLERANCE and _at_kink(a)
     empty = [x.name for x, _ in _differentiated(a) if not x.node.numel]
     if by_convention:
-        remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
+        remarks.append(
+            f"differs by {worst:.0e} at {place}, where the derivative is a convention (see notes)"
+        )
     elif empty and not result.count:
-        remarks.append(f"there is no element of {listed(empty)} to move")
+        remarks.append(f"there is no element of {listed(empty)} to perturb")
     text = "; ".join(filter(None, remarks))
     if by_convention or not result.count:
         return Check(DIFFERENCES, remark=text)
@@ -299,7 +301,7 @@ class _Comparison:
     def remarks(self) -> Iterator[str]:
         """Remarks on inputs that were perturbed in part, and on elements left out."""
         for how, names in self.sampled.items():
-            yield f"{listed(names)} moved {how}"
+            yield f"{listed(names)} perturbed {how}"
         for reason, names in self.left_out.items():
             if names:
                 yield _excluded(names, reason)
@@ -376,9 +378,9 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
     )
     agrees = worst.relative <= AGREE
     if not agrees and _at_kink(a):
-        remark = f"differs at {worst.text}, where a convention answers (see notes)"
+        remark = f"differs at {worst.text}, where the derivative is a convention (see notes)"
         return Check(name, remark=remark)
-    remark = worst.text if worst.ulp else "every bit"
+    remark = worst.text if worst.ulp else "equal in every bit"
     return Check(name, agrees, worst.relative, "", "; ".join(filter(None, (remark, at.remark))))
 
 

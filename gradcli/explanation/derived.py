@@ -53,7 +53,7 @@ def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader)
 
 def _refuse_order(p: Problem, order: int, hint: str) -> NoReturn:
     """Raise the error that the graph of this order exceeds a limit."""
-    message = f"a derivative of order {order} has too many operations to be made here"
+    message = f"a derivative of order {order} has too many operations to be computed here"
     raise GradcliError("limit", message, span=p.program.span, hint=hint)
 
 

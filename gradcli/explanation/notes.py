@@ -111,7 +111,7 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
         return []
     seconds = f"{limits.sizes['seconds']:,} seconds"
     text = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
-    return [("not-searched", f"after {seconds} no more was looked for: {text}")]
+    return [("not-searched", f"the search ended after {seconds}: {text}")]
 
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:

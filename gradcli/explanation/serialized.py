@@ -39,7 +39,7 @@ NUMBERS = ("inf", "-inf", "nan")  # numbers that are strings in JSON
 FEW = 4  # elements up to which an equal tensor is repeated, not referenced
 NOT_ONE = GradcliError(
     "value",
-    "this is no answer of which other formats can be made",
+    "this is not an answer that can be converted to other formats",
     hint="it is printed with -f json by explain, jacobian, hessian, jvp, seed-for, read and why",
 )
 

@@ -69,7 +69,7 @@ def _fields(question: str) -> dict[str, str]:
     except ValueError:
         asked = None
     if not isinstance(asked, dict) or not all(isinstance(x, str) for x in asked.values()):
-        raise GradcliError("request", "a question is a JSON object of texts")
+        raise GradcliError("request", "a question must be a JSON object of strings")
     return {name: asked.get(name, "") for name in ("expr", *OPTIONS)}
 
 

@@ -74,9 +74,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.server.worker.answer(question)
         except TooLong:
             text = f"error[limit]: there is no answer within {self.server.worker.seconds:g} seconds"
-            return json.dumps(
-                {"ok": False, "error": f"{text}\n  ask for less, or use gradcli in a terminal\n"}
-            )
+            hint = "ask for less, or run gradcli in a terminal"
+            return json.dumps({"ok": False, "error": f"{text}\n  {hint}\n"})
 
     def _path(self) -> str | None:
         """The path after the token; None, after sending a refusal, if token, host or origin are

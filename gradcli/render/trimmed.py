@@ -23,7 +23,7 @@ from ..explanation.phrases import middle, shown_indices
 from ..notation.tree import Token
 
 FEW = 12  # rows, columns and items that are kept
-NOTE = "not all is shown, as laying it out takes longer (--limit seconds=N)."
+NOTE = "not everything is shown, as the layout would take longer (--limit seconds=N)."
 
 
 def trimmed(document: Document, tensors: bool) -> Document:

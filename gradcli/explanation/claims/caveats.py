@@ -181,7 +181,7 @@ def condition(claim: Claim, findings: list[Finding]) -> str | None:
 
 
 def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
-    """`X varies among symmetric matrices alone`, if the claim is the gradient in that space:
+    """`X varies only among symmetric matrices`, if the claim is the gradient in that space:
     G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric").
     """
     name = claim.name
@@ -192,7 +192,7 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
     points = [p for p in symmetric_points if p.finite([name])]
     if not points or not all(_is_gradient_among_symmetric(claim, p) for p in points):
         return None
-    return f"{name} varies among symmetric matrices alone"
+    return f"{name} varies only among symmetric matrices"
 
 
 def _is_gradient_among_symmetric(claim: Claim, point: Point) -> bool:

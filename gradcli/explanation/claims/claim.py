@@ -227,7 +227,7 @@ def _target(name: str, problem: Problem, span: Span) -> str:
         if plain in nodes:
             if nodes[plain].dtype == "float":
                 return plain
-            message = f"{plain} contains indices or True and False: it has no gradient"
+            message = f"{plain} holds indices or booleans: it has no gradient"
             raise GradcliError("not-differentiable", message, span=span)
     near = did_you_mean(name, nodes) or f"the inputs are {', '.join(problem.inputs)}"
     message = f"the claim is about {name}, and the expression has no {name}"
@@ -277,7 +277,7 @@ def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> st
     span = error.span
     name = "" if span is None else span.excerpt
     if any(n in targets(problem) for n in differentiated_names(as_names(name))):
-        return f"say in a step before what it is: {name} = ...; ..."
+        return f"define it in an earlier step: {name} = ...; ..."
     seed = problem.seed.name
     names = ", ".join(n for n in scope if n != seed)
     return error.hint or f"a claim can use {names}, and {seed}, the seed"

@@ -43,7 +43,7 @@ def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
     for position, number, right in (*above, *below):
         new = round(right)
         if abs(new - right) <= SAME * abs(right):
-            yield Mend(with_another(program, position, str(new)), f"{number} is to be {new}")
+            yield Mend(with_another(program, position, str(new)), f"{number} should be {new}")
 
 
 def sizes_for_numbers(
@@ -59,7 +59,7 @@ def sizes_for_numbers(
         counts = [_count(size, t.point) for t in findings]
         for position, number in divided_by if len(set(counts)) > 1 else ():
             if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, counts)):
-                yield Mend(with_another(program, position, size), f"{number} is to be {size}")
+                yield Mend(with_another(program, position, size), f"{number} should be {size}")
 
 
 def scaled_by_size(

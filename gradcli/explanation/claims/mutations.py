@@ -165,7 +165,7 @@ def _over(m: Bindings, base: ast.expr, name: str, keep: bool = False) -> ast.exp
     if keep:
         same = [ast.dump(a) for a in m.get("rest", ((),))[0]] == [ast.dump(a) for a in m["args"]]
         lacks = same and loses_dimension(m["e"])
-        m["lacks"] = "lacks keepdim=True" if lacks else f"is to go {m['over']}, with keepdim=True"
+        m["lacks"] = "lacks keepdim=True" if lacks else f"should be {m['over']}, with keepdim=True"
     if keep and not m["args"]:
         return None
     return method(base, name, m["args"], [KEEPDIM] * keep)
@@ -397,70 +397,70 @@ def _other_ends(s: ast.Slice) -> Iterator[ast.Slice]:
 # ---- the table -----------------------------------------------------------------------------------
 
 M = Mutation
-BELONGS = "{new:full} belongs where {e:full} stands"
+SHOULD_BE = "{e:full} should be {new:full}"
 
 TABLE: Sequence[Mutation] = (
     # a function along another dimension, or without keepdim=True
     M("{e} lacks a dimension: {new:full}", "e", lambda m: _keepdim(m["e"]), WIDER, _along,
       widens=True),
-    M("{e} is to go along dimension {d:full}", "e", lambda m: along(m["e"], m["o"], m["d"]), 1,
+    M("{e} should be along dimension {d:full}", "e", lambda m: along(m["e"], m["o"], m["d"]), 1,
       _along_other_dims),
-    M("{e} is to go along dimension {d:full}, with keepdim=True", "e",
+    M("{e} should be along dimension {d:full}, with keepdim=True", "e",
       lambda m: _keepdim(along(m["e"], m["o"], m["d"])), WIDER, _along_other_dims, widens=True),
-    M("{e} is to go over all elements", "e", _over_all, 2, _along),
+    M("{e} should be over all elements", "e", _over_all, 2, _along),
     # dimensions in another order, or missing
-    M("the dimensions are to be moved back: {new}", "e", "p", 1, _permuted_back),
+    M("the dimensions should be permuted back: {new}", "e", "p", 1, _permuted_back),
     M("{it} lacks a dimension: {new:full}", "x", "x.unsqueeze(-1); x.unsqueeze(0)", WIDER,
       widens=True),
-    M("{new:full} belongs where {e} stands", "e", "p", 1, _at_other_places),
+    M("{e} should be {new:full}", "e", "p", 1, _at_other_places),
     # transposes, products in another order and with other brackets
-    M("{a} is not to be transposed", "a.T", "a", 1),
-    M("{a} is not to be transposed", "a.mT", "a", 1),
-    M("{it} is to be transposed", "x", "x.T", 1),
-    M("{it} is to be transposed", "z", "z.T", 2),
-    M("{it} is to be transposed", "e", _batch_transposed, 2),
-    M(BELONGS, "a.T", "a.mT", 1),
-    *(M("an outer product is meant: {new:full}", product, right, 3) for product, right in
+    M("{a} should not be transposed", "a.T", "a", 1),
+    M("{a} should not be transposed", "a.mT", "a", 1),
+    M("{it} should be transposed", "x", "x.T", 1),
+    M("{it} should be transposed", "z", "z.T", 2),
+    M("{it} should be transposed", "e", _batch_transposed, 2),
+    M(SHOULD_BE, "a.T", "a.mT", 1),
+    *(M("this should be an outer product: {new:full}", product, right, 3) for product, right in
       (("a @ b.T", "outer(a, b)"), ("a @ b.mT", "outer(a, b)"), ("a @ y", "outer(a, y)"))),
     M("the operands of @ are exchanged", "a @ b", "b @ a", 2),
     M("the operands of / are exchanged", "a / b", "b / a", 2),
-    M("the order of the product is to be {new:full}", "e", "p", 4, _in_other_orders),
-    M("the brackets are to stand as in {new:full}", "(a @ b) * c", "a @ (b * c)", 4),
-    M("the brackets are to stand as in {new:full}", "a * (b @ c)", "(a * b) @ c", 4),
-    M("{a} belongs into the {R}", "a * b.R(...)", "(a * b).R(...)", 4),
-    M("{b} belongs into the {R}", "a.R(...) * b", "(b * a).R(...)", 4),
-    M("{a} belongs outside of the {R}", "(a * b).R(...)", "a * b.R(...)", 4),
-    M("{b} belongs outside of the {R}", "(a * b).R(...)", "b * a.R(...)", 4),
+    M("the order of the product should be {new:full}", "e", "p", 4, _in_other_orders),
+    M("the brackets should be as in {new:full}", "(a @ b) * c", "a @ (b * c)", 4),
+    M("the brackets should be as in {new:full}", "a * (b @ c)", "(a * b) @ c", 4),
+    M("{a} should be inside the {R}", "a * b.R(...)", "(a * b).R(...)", 4),
+    M("{b} should be inside the {R}", "a.R(...) * b", "(b * a).R(...)", 4),
+    M("{a} should be outside the {R}", "(a * b).R(...)", "a * b.R(...)", 4),
+    M("{b} should be outside the {R}", "(a * b).R(...)", "b * a.R(...)", 4),
     # opposite comparisons, functions and positions
     *(M("the comparison is the wrong way round: {new:full}", f"a {sign} b", f"a {other} b", 3)
       for sign, other in MIRRORED.items()),
     M("{replaced}", "e", _counterpart, 4),
     M("{replaced}", "e", "p", 2, _shifted),
-    *(M(BELONGS, compared, right, 4, _names) for sign in COMPARISONS for compared, right in (
+    *(M(SHOULD_BE, compared, right, 4, _names) for sign in COMPARISONS for compared, right in (
         (f"a {sign} n", f"a {sign} q"), (f"n {sign} b", f"q {sign} b"))),
     M("the branches of {op} are exchanged", "e", "p", 2, _branches_exchanged),
-    M("{new} belongs where {e} stands", "e", _without_function, 5),
+    M("{e} should be {new}", "e", _without_function, 5),
     # signs
-    M("a + is to be a -", "a + b", "a - b", 4),
-    M("a - is to be a +", "a - b", "a + b", 4),
+    M("a + should be a -", "a + b", "a - b", 4),
+    M("a - should be a +", "a - b", "a + b", 4),
     M("the sign is wrong", "a - b", "b - a", 4),
-    M("a minus is one too many", "e", lambda m: getattr(m["e"], "operand", None), 4),
+    M("there is one minus too many", "e", lambda m: getattr(m["e"], "operand", None), 4),
     M("the sign of {it} is wrong", "w", lambda m: opposite(m["e"]), 4),
     # factors, divisors, terms and exponents that do not belong there
-    M("the factor {a} is one too many", "a * b", "b", 4, alone=True),
-    M("the factor {b} is one too many", "a * b", "a", 4, alone=True),
-    M("{b} divides, and does not multiply", "a * b", "a / b", 5, alone=True),
-    M("{a} divides, and does not multiply", "a * b", "b / a", 5, alone=True),
-    M("it is not to be divided by {b}", "a / b", "a", 4, alone=True),
-    M("the root of {b} divides", "a / b", "a / sqrt(b)", 5),
-    M("it is to be divided by {l:full} - 1 in place of {l:full}", "a / l", "a / (l - 1)", 5),
-    M("{b} multiplies, and does not divide", "a / b", "a * b", 5, alone=True),
+    M("the factor {a} should not be there", "a * b", "b", 4, alone=True),
+    M("the factor {b} should not be there", "a * b", "a", 4, alone=True),
+    M("{b} should divide, not multiply", "a * b", "a / b", 5, alone=True),
+    M("{a} should divide, not multiply", "a * b", "b / a", 5, alone=True),
+    M("it should not be divided by {b}", "a / b", "a", 4, alone=True),
+    M("the divisor should be the root of {b}", "a / b", "a / sqrt(b)", 5),
+    M("it should be divided by {l:full} - 1 instead of {l:full}", "a / l", "a / (l - 1)", 5),
+    M("{b} should multiply, not divide", "a / b", "a * b", 5, alone=True),
     *(M("right but for the small term {k:full}", part, right, 6)
       for part, right in (("a + k", "a"), ("a - k", "a"), ("k + b", "b"), ("k - b", "-b"))),
-    *(M("the term {t} is one too many", part, right, 5, alone=True)
+    *(M("the term {t} should not be there", part, right, 5, alone=True)
       for part, right in (("a + t", "a"), ("a - t", "a"), ("t + b", "b"), ("t - b", "-b"))),
-    M("the exponent is to be {number}", "a ** n", _with_exponent, 4, _next_exponents),
-    M("the exponent is that of {b} alone", "a ** n", _lower_exponent, 5),
+    M("the exponent should be {number}", "a ** n", _with_exponent, 4, _next_exponents),
+    M("the exponent should be on {b} alone", "a ** n", _lower_exponent, 5),
     # the seed is missing
     *(M("the seed {seed} is missing", part, right, rank, _seed) for part, right, rank in (
         ("1 / d", "g / d", 1),
@@ -473,19 +473,19 @@ TABLE: Sequence[Mutation] = (
     # other factors are missing
     M("{missing}", "e", lambda m: _with_slope(m) if m["likely"] else None, 4, _derivatives),
     M("{missing}", "e", lambda m: None if m["likely"] else _with_slope(m), 5, _derivatives),
-    M("{e} is to be {s:full}{known}", "e", lambda m: m["s"] if m["instead"] else None, 5,
+    M("{e} should be {s:full}{known}", "e", lambda m: m["s"] if m["instead"] else None, 5,
       _derivatives),
     *(M("the term {h} is half what it should be", part, right, 4) for part, right in (
         ("h + b", "2 * h + b"), ("h - b", "2 * h - b"), ("a + h", "a + 2 * h"),
         ("a - h", "a - 2 * h"))),
-    M("{it} is to be squared", "f", "f ** 2", 5),
+    M("{it} should be squared", "f", "f ** 2", 5),
     M("the factor {name} is missing{beside_it}", "e", "e * q", 7, _names),
-    M("it is to be divided by {name}", "e", _divided_by_name, 7, _names),
+    M("it should be divided by {name}", "e", _divided_by_name, 7, _names),
     # sums and means
-    M("a {R} stands where a {S} belongs", "a.R(...)", "a.S(...)", 0),
-    M("the {R} of {a} is to go {over}", "a.R(...)", lambda m: _over(m, m["a"], m["R"]), 1, _spans),
+    M("the {R} should be a {S}", "a.R(...)", "a.S(...)", 0),
+    M("the {R} of {a} should be {over}", "a.R(...)", lambda m: _over(m, m["a"], m["R"]), 1, _spans),
     M("the {R} of {a} {lacks}", "a.R(...)", lambda m: _over(m, m["a"], m["R"], True), 2, _spans),
-    M("the {R} is one too many", "a.R(...)", "a", 4, alone=True),
+    M("the {R} should not be there", "a.R(...)", "a", 4, alone=True),
     M("a sum of {it} {over} is missing", "e", lambda m: _reduced(m, "sum"), 4, _spans),
     M("a sum of {it} {over} is missing, with keepdim=True", "e",
       lambda m: _reduced(m, "sum", True), 4, _spans),
@@ -556,9 +556,9 @@ def _transposed_everywhere(program: Program) -> Iterator[Edit]:
             built = value
             for part in same:
                 built = replaced(built, part, transposed(part))
-            why = f"{text} is to be transposed"
+            why = f"{text} should be transposed"
             if is_transposed(same[0]):
-                why = f"{excerpt(same[0].value)} is not to be transposed"
+                why = f"{excerpt(same[0].value)} should not be transposed"
             yield whole(program, built, why, SHAPES)
 
 
@@ -569,10 +569,10 @@ def _other_dims_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[
     numbers = [ast.unparse(d) for d in map(dimension, calls) if d is not None]
     for old in dict.fromkeys(n for n in numbers if numbers.count(n) > 1):
         with_keepdim = _along_everywhere(value, old, old, True)
-        yield whole(program, with_keepdim, f"what goes along dimension {old} lacks keepdim=True", 2)
+        yield whole(program, with_keepdim, f"the calls along dimension {old} lack keepdim=True", 2)
         for new in (d for d in dims if d != old):
             for keep in (False, True):
-                why = f"dimension {old} is to be {new}" + ", with keepdim=True" * keep
+                why = f"dimension {old} should be {new}" + ", with keepdim=True" * keep
                 yield whole(program, _along_everywhere(value, old, new, keep), why, 2)
 
 
@@ -594,7 +594,7 @@ def _means_everywhere(program: Program) -> Iterator[Edit]:
         for e in calls:
             setattr(e.func, "attr" if isinstance(e.func, ast.Attribute) else "id", new)
         if len(calls) > 1:
-            yield whole(program, built, f"{old}s stand where {new}s belong", 0)
+            yield whole(program, built, f"the {old}s should be {new}s", 0)
 
 
 # ---- other sizes, numbers and names --------------------------------------------------------------
@@ -610,7 +610,7 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Edit]:
         for old in filter(is_size, calls):
             for size in sizes:
                 if size != ast.unparse(old):
-                    why = f"{size} belongs where {ast.unparse(old)} stands"
+                    why = f"{ast.unparse(old)} should be {size}"
                     yield Edit(program, position, old, expression(size), why, alone=True)
 
 
@@ -623,10 +623,10 @@ def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
-    """`2 is to be 3`, or with the operation `inside` which the number occurs."""
+    """`2 should be 3`, or with the operation `inside` which the number occurs."""
     if inside is None:
-        return f"{ast.unparse(old)} is to be {ast.unparse(new)}"
-    return f"{ast.unparse(replaced(inside, old, new))} belongs where {ast.unparse(inside)} stands"
+        return f"{ast.unparse(old)} should be {ast.unparse(new)}"
+    return f"{ast.unparse(inside)} should be {ast.unparse(replaced(inside, old, new))}"
 
 
 def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
@@ -642,7 +642,7 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
                 built = value
                 for part in chosen:
                     built = replaced(built, part, expression(name))
-                yield whole(program, built, f"{name} belongs where {old} stands", RENAMED)
+                yield whole(program, built, f"{old} should be {name}", RENAMED)
 
 
 def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:

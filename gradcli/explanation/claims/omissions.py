@@ -73,8 +73,8 @@ def _power(m: Bindings, words: Words) -> Iterator[Bindings]:
     letters = matched("a ** b", m["e"])
     if letters is not None:
         exponent = ast.unparse(letters["b"])
-        other = f"is to have the exponent {exponent}"
-        yield {"power": "is to be squared" if exponent == "2" else other}
+        other = f"should have the exponent {exponent}"
+        yield {"power": "should be squared" if exponent == "2" else other}
 
 
 M = Mutation
@@ -97,11 +97,11 @@ CALLS: Sequence[Mutation] = (
 MISTAKES: Sequence[Mutation] = (  # a part of the right formula with a mistake
     M("the sign of {b:long} is wrong", "a + b", "a - b", OTHER),
     M("the sign of {b:long} is wrong", "a - b", "a + b", OTHER),
-    *(M("{a} is to be {e:long}", f"a {sign} b", "a", OTHER)
+    *(M("{a} should be {e:long}", f"a {sign} b", "a", OTHER)
       for sign in ("<", "<=", ">", ">=", "==", "!=")),
     M("the factor {a:long} is missing", "a / b", "1 / b", OTHER),
     M("{a} {power}", "a ** b", "a", OTHER, _power),
-    M("dimension {d:full} belongs into {e:long}", "e", "p", OTHER, _along_other_dims),
+    M("the dimension should be {d:full}, as in {e:long}", "e", "p", OTHER, _along_other_dims),
 )  # fmt: skip
 NO_WORDS = Words(None, (), (), (), ())
 
@@ -261,9 +261,9 @@ def _shared(a: str, b: str) -> int:
 
 
 def _why(old: ast.expr, new: ast.expr, around_it: ast.expr | None) -> str:
-    """`the term b is missing beside W @ x`, `x - y belongs where x stands in norm(x)`."""
+    """`the term b is missing beside W @ x`, `x should be x - y in norm(x)`."""
     old_text, inside = ast.unparse(old), f" in {ast.unparse(around_it)}" if around_it else ""
     for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
         if ast.unparse(rest) == old_text:
             return f"{missing()} is missing beside {old_text}{inside}"
-    return f"{ast.unparse(new)} belongs where {old_text} stands{inside}"
+    return f"{old_text} should be {ast.unparse(new)}{inside}"

@@ -134,7 +134,7 @@ class Point:
         GradcliError if they do not fit the problem, or give another graph.
         """
         if self.decided and not is_graph_of(self.problem, values):
-            raise GradcliError("value", "these values decide on another graph")
+            raise GradcliError("value", "at these values the program takes another branch")
         other = Point(self.problem, values, self.seed if seed is None else seed)
         other._gradients, other.decided = self._gradients, self.decided
         other._vanishing, other._schedules = self._vanishing, self._schedules
@@ -172,7 +172,7 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     first = problems[0]
     if sum(n.numel for n in walk([first.out])) > ELEMENTS:
         hint = "leave -s out, or give smaller shapes: a claim is about all sizes"
-        raise GradcliError("limit", "the tensors are too large to try a claim on", hint=hint)
+        raise GradcliError("limit", "the tensors are too large to test a claim on", hint=hint)
     rng = np.random.default_rng(0)
     count = 0 if is_large(first) else POINTS - 1
     further = [*problems[1:], first] if len(problems) > 1 else [first] * count
@@ -191,7 +191,10 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
-        message = "no numbers were found at which the gradients are finite and more than rounding"
+        message = (
+            "no numbers were found at which the gradients are finite and larger than rounding "
+            "errors"
+        )
         values = "other values with -v, or none" if first.values else "values with -v"
         more = ", or more time with --limit seconds=N" * first.limits.budget.spent
         raise GradcliError("needs-value", message, hint=f"give {values}{more}")

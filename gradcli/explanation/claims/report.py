@@ -64,24 +64,25 @@ def exception(v: Verdict) -> str | None:
 
 
 def _negligible(numbers: list[float]) -> str | None:
-    """`the term 1e-12 is one too many`."""
+    """`the term 1e-12 should not be there, though it is too small to matter here`."""
     if not numbers:
         return None
     only = len(numbers) == 1
-    terms = f"term {numbers[0]} is one" if only else f"terms {listed([*map(str, numbers)])} are"
-    return f"the {terms} too many, though too small to be seen here"
+    terms = f"term {numbers[0]}" if only else f"terms {listed([*map(str, numbers)])}"
+    they = "it is" if only else "they are"
+    return f"the {terms} should not be there, though {they} too small to matter here"
 
 
 def _deviation(v: Verdict) -> str | None:
-    """`at x = 0, x.grad[0] is 0 in PyTorch, and here nan`."""
+    """`at x = 0, x.grad[0] is 0 in PyTorch, but nan in the claim`."""
     if v.deviation is None:
         return None
     where, finding = v.deviation
     index = finding.first_wrong()
     if index is None:
-        return f"at {where} its shape is another"
+        return f"at {where} its shape is not that of PyTorch's gradient"
     right, result = _distinct(float(finding.right[index]), float(finding.value[index]))
-    return f"at {where}, {_element(v, index)} is {right} in PyTorch, and here {result}"
+    return f"at {where}, {_element(v, index)} is {right} in PyTorch, but {result} in the claim"
 
 
 # ---- wrong ---------------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ def _mistake(v: Verdict) -> str:
         return f"its shape is not that of {v.claim.name}"
     if v.only_here:
         shapes, other_shapes = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
-        return f"right where {shapes}, and not where {other_shapes}"
+        return f"right where {shapes}, but not where {other_shapes}"
     return "its numbers are not those of the gradient"
 
 

@@ -34,7 +34,7 @@ from .points import Point, Points
 from .syntax import divided, expression, factors_of, is_quotient
 from .words import Words, formula, words
 
-ONLY_SHAPED = "the numbers are right, and the shape is not"
+ONLY_SHAPED = "the numbers are right, but the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
 MOST_USES = 5  # largest number of uses of an input of which some may be missing
 TRIED = 40_000  # largest total number of characters of the changed formulas that are tried
@@ -307,8 +307,8 @@ class Search(Tries):
         """The correction of a claim that is the diagonal of the Jacobian times the seed."""
         name, out = self.claim.name, self.problem.out_name
         if all(is_jacobian_diagonal(t, name) for t in self.findings):
-            explanation = f"every element of {out} depends on others of {name} too"
-            yield self._gradient(f"{explanation}: this is the diagonal alone")
+            explanation = f"every element of {out} depends on several elements of {name}"
+            yield self._gradient(f"{explanation}; this is only the diagonal of the Jacobian")
 
     # ---- what is missing -------------------------------------------------------------------------
 
@@ -350,7 +350,7 @@ class Search(Tries):
         for _, contribution in missing[1:]:
             total = total + contribution.sent
         steps = dict.fromkeys(text_of(self.w.source.short(step.node)) for step, _ in missing)
-        missed = f"what comes back from {listed([*steps])} is missing"
+        missed = f"the gradient through {listed([*steps])} is missing"
         yield from self._plus(total, f"{self.claim.name} is used several times, and {missed}")
 
     def _plus(self, term: Node, why: str) -> Iterator[Mend]:
@@ -391,14 +391,14 @@ class Search(Tries):
         """The claim divided by `below`, first in lowest terms."""
         program, divisor = self.claim.program, ast.unparse(below)
         texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
-        yield from (Mend(text, f"it is to be divided by {divisor}") for text in texts)
+        yield from (Mend(text, f"it should be divided by {divisor}") for text in texts)
 
     def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Mend]:
         """The claim with log(x) in place of y, for a missing factor log(x) / y."""
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
         program = self.claim.program
         for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):
-            yield Mend(edits.with_another(program, e, new), f"{new} belongs where {old} stands")
+            yield Mend(edits.with_another(program, e, new), f"{old} should be {new}")
 
 
 def _same_in_trial(trial: Trial, text: str, other: str) -> bool:

@@ -303,12 +303,12 @@ def excerpt(e: ast.expr) -> str:
 
 
 def replaced_text(old: ast.expr, new: ast.expr) -> str:
-    """`g.roll(-1) belongs where g.roll(1) stands`, with only the names of long calls."""
+    """`g.roll(1) should be g.roll(-1)`, with only the names of long calls."""
     texts = [ast.unparse(e) for e in (new, old)]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
         names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]
         texts = names if names[0] != names[1] else texts
-    return f"{texts[0]} belongs where {texts[1]} stands"
+    return f"{texts[1]} should be {texts[0]}"
 
 
 # ---- the dimension and keepdim of a call ---------------------------------------------------------

@@ -68,7 +68,7 @@ class Assignment(NamedTuple):
     def text(self) -> str:
         """The statements, a line each. Raises GradcliError ("limit") if one is nested deeply."""
         if any(_is_deep(s.value) for s in self.statements):
-            raise GradcliError("limit", "a statement is too long to be looked at by itself")
+            raise GradcliError("limit", "a statement is too long to be analysed by itself")
         return "\n".join(map(_text, self.statements))
 
     def program(self, end: str = "") -> Program:

@@ -311,8 +311,8 @@ def with_names(result: Notation, used: Collection[str]) -> tuple[Notation, list[
 
 def _meaning(name: str, mask: str, axes: int) -> str:
     if axes == 1:
-        return f"{name}[j] is the place of the j-th True in {mask}."
-    return f"{name}[j,d] is the place, in dimension d, of the j-th True in {mask}."
+        return f"{name}[j] is the index of the j-th True in {mask}."
+    return f"{name}[j,d] is the index, in dimension d, of the j-th True in {mask}."
 
 
 def _mask(part: Any) -> tuple[str, int] | None:

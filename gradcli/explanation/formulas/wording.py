@@ -35,7 +35,7 @@ SAVED = 1  # tokens that a statement must save
 AT_ONCE = 80  # tokens up to which a formula is shown without statements
 LONG_STEP = 16  # length of a step's formula from which on a shorter one is searched for
 Definition = tuple[Name, tree.Tree]
-UNREAD = (Token("(no formula that can be read)", "word"),)
+UNREAD = (Token("(no readable formula)", "word"),)
 
 
 class Wording:
@@ -397,7 +397,7 @@ class Wording:
     def without_formula(self, x: Input) -> Line:
         """The remark in place of a gradient's formula that is not shown."""
         wrong = self.is_wrong(x)
-        return (Token("(no formula that has these numbers)", "word"),) if wrong else UNREAD
+        return (Token("(no formula gives these numbers)", "word"),) if wrong else UNREAD
 
     @cached_property
     def _program(self) -> list[Node]:

@@ -72,7 +72,7 @@ def _mismatch(node: Node) -> str | None:
     )
 
 
-ENDS = "Where a value is nan or infinite, slopes are those of PyTorch, and JAX's own may differ."
+ENDS = "Where a value is nan or infinite, derivatives are those of PyTorch; JAX's may differ."
 TIES = "JAX shares the gradient of {} among equal elements, in the order in which it compares them."
 SHARED = {"cummax_values": "cummax", "cummin_values": "cummin"}
 

@@ -27,10 +27,10 @@ from ..formulas.other_sizes import longer_shapes, other_shapes
 from .at_sizes import AtSizes
 from .plan import Plan
 
-ALONE = "for these sizes alone"
-VALUES = "for these values alone"
-ORDERED = "for sizes in the order of these"
-SQUARE = "for square matrices alone"
+ALONE = "only for these sizes"
+VALUES = "only for these values"
+ORDERED = "only for sizes ordered like these"
+SQUARE = "only for square matrices"
 Write = Callable[[Plan, AtSizes], str]
 
 

@@ -189,7 +189,9 @@ class AtSizes:
         scalar in the original problem, but not here.
         """
         if self.original.problem.seed.implicit and not self.problem.seed.implicit:
-            raise GradcliError("unsupported", "a program without a seed is for one number")
+            raise GradcliError(
+                "unsupported", "a program without a seed is only for an output of one element"
+            )
         return substitute(grad, names)
 
     def _written(self, grad: Node) -> Node:

@@ -100,7 +100,9 @@ def _suitable(plan: Plan) -> Choice:
         for draw in DRAWS:
             if all(_agrees(plan, Choice(draw, keep_values), *how) for how in TRIES):
                 return Choice(draw, keep_values)
-    raise _no_point_error("gradient and finite differences agree at no random values", plan)
+    raise _no_point_error(
+        "no random values were found at which gradient and finite differences agree", plan
+    )
 
 
 @lru_cache(maxsize=1)
@@ -126,7 +128,7 @@ def _finite(plan: Plan, in_jax: bool) -> Choice:
     whose = "JAX's" if in_jax else "the"
     if all(plan.is_written(i) for i in plan.inputs):
         raise _no_point_error(f"{whose} output or gradient is not finite at the values given", plan)
-    raise _no_point_error(f"{whose} gradient is finite at no random values", plan)
+    raise _no_point_error(f"no random values were found at which {whose} gradient is finite", plan)
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
@@ -149,7 +151,7 @@ def input_lines(
     for i in inputs:
         draw = drawn(plan, i, choice)
         if draw is None:
-            remark = "  # made up" if i.supposed else ""
+            remark = "  # example values" if i.supposed else ""
             lines.append(f"{plan.safe(i.name)} = {written(i)}{remark}")
         else:
             lines += random(i, draw)

@@ -72,7 +72,9 @@ class _NumPy:
         what = f"({self.seed} * {call}).sum()" if self.seed else call
         by = " and ".join(", ".join(plan.safe(x.name) for x in plan.wrt).rsplit(", ", 1))
         body = [*assigned(built.lines), *returned(built.formulas)]
-        return function(self.f_grad, self._all, body, f"The gradient of {what} by {by}.")
+        return function(
+            self.f_grad, self._all, body, f"The gradient of {what} with respect to {by}."
+        )
 
     @property
     def _all(self) -> list[str]:
@@ -88,9 +90,9 @@ class _NumPy:
         plan, lines = self.plan, []
         if plan.has_values and not self.choice.keeps_values and plan.holds:
             lines += [*self._at(Choice(None)), *self._by_numbers(), ""]
-            lines += ["# where differences on both sides agree"]
+            lines += ["# at values where differences on both sides agree"]
         elif plan.has_values and not self.choice.keeps_values:
-            lines += ["# not at the values that were given, where the formula does not hold"]
+            lines += ["# not at the given values, where the formula does not hold"]
         lines += self._at(self.choice)
         lines += self._by_numbers() if self.choice.keeps_values else []
         for x in plan.wrt:

@@ -158,10 +158,10 @@ class Plan:
             if node.op.family == "barrier":
                 raise GradcliError(
                     "unsupported",
-                    f"finite differences, which test --target {target}, see through "
+                    f"finite differences, which test --target {target}, do not notice "
                     f"{node.op.name}()",
                     span=node.span,
-                    hint="--target torch and --target jax have words for it",
+                    hint="--target torch and --target jax can express it",
                 )
 
 

@@ -36,8 +36,8 @@ def _assumed(a: Analysis) -> list[Prose]:
     if not shapes:
         return []
     first = shapes[0].split()[0]
-    text = f"Sizes that nothing gives are assumed: {listed(shapes)}. Give them with -s {first}=..."
-    return [Prose(words(text))]
+    text = f"Sizes that cannot be inferred are assumed: {listed(shapes)}."
+    return [Prose(words(f"{text} Give them with -s {first}=..."))]
 
 
 # ---- passes --------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def _passes(a: Analysis, c: Cost) -> Table:
     rows = (
         ("forward pass", amount(c.forward, "FLOP"), f"for {a.problem.out_name}"),
         ("VJP", f"+ {amount(c.vjp.times(1), 'FLOP')}", f"one pass back, for {grads}"),
-        ("JVP", f"+ {amount(c.jvp.times(1), 'FLOP')}", f"one pass forward, a tangent {each}"),
+        ("JVP", f"+ {amount(c.jvp.times(1), 'FLOP')}", f"one pass forward, with a tangent {each}"),
     )
     return Table(tuple(Row(tuple(map(words, row))) for row in rows))
 
@@ -68,7 +68,7 @@ def _jacobians(a: Analysis, w: Wording, c: Cost) -> list[Table]:
 
 
 def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
-    """`block-diagonal    1,000 of them not zero`, read off the index notation of the gradient."""
+    """`block-diagonal    1,000 nonzero entries`, read off the index notation of the gradient."""
     p, grad = a.problem, a.gradient(j.x)
     if grad is None or 1 in (j.rows, j.columns):
         return []
@@ -78,11 +78,13 @@ def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
         return []
     kind = "sparse" if result.name == "dense" else KINDS.get(result.name, result.name)
     bound = "at most " if result.at_most else ""
-    return [Row((words(kind), words(f"{bound}{count_text(result.nonzero)} of them not zero")), 1)]
+    entries = "entry" if result.nonzero == 1 else "entries"
+    text = f"{bound}{count_text(result.nonzero)} nonzero {entries}"
+    return [Row((words(kind), words(text)), 1)]
 
 
 def _named(x: Input) -> Line:
-    return words("by ", Token(x.name, role_of(x)))
+    return words("wrt ", Token(x.name, role_of(x)))
 
 
 def _passes_needed(j: FullJacobian) -> list[Row]:
@@ -110,7 +112,7 @@ def _passes_needed(j: FullJacobian) -> list[Row]:
 def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
     """A row for each saved tensor: its text, shape and size, and the operations that read it."""
     if not c.saved:
-        return [Prose(words("Nothing: no rule reads a value of the forward pass."))]
+        return [Prose(words("Nothing: no derivative rule needs a value of the forward pass."))]
     rows = middle(
         list(c.saved_tensors.items()),
         most,
@@ -137,7 +139,7 @@ def _label(line: Line, node: Node) -> Line:
 
 
 def _together(a: Analysis, kept: Collection[Node]) -> str:
-    """`Together 397 MB: 266 MB of inputs, and 131 MB kept for backward alone.`"""
+    """`Together 397 MB: 266 MB of inputs, and 131 MB kept only for backward.`"""
     inputs = sum(size_of(n, a.dtype) for n in kept if n.op.family == "leaf")
     others = sum(size_of(n, a.dtype) for n in kept if n.op.family != "leaf")
     if not inputs and not others:
@@ -145,8 +147,8 @@ def _together(a: Analysis, kept: Collection[Node]) -> str:
     if not others:
         return f"Together {memory(inputs)}, all of it inputs."
     if not inputs:
-        return f"Together {memory(others)}, kept for backward alone."
+        return f"Together {memory(others)}, kept only for backward."
     return (
         f"Together {memory(inputs + others)}: {memory(inputs)} of inputs, and {memory(others)} "
-        "kept for backward alone."
+        "kept only for backward."
     )

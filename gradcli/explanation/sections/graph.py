@@ -22,7 +22,7 @@ def graph(a: Analysis, w: Wording) -> Section:
     if len(order) > MOST:
         raise GradcliError(
             "limit",
-            f"a drawing of {len(order):,} nodes cannot be read; {MOST} are the most",
+            f"a drawing of {len(order):,} nodes is unreadable; {MOST} are the most that are drawn",
             hint="draw a part of the expression",
         )
     ids = {node: k for k, node in enumerate(order)}

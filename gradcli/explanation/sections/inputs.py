@@ -38,13 +38,15 @@ def assumption(x: Input, p: Problem) -> str:
     given.
     """
     if x.supposed:
-        return f"made up: give labels with -v {x.name}=[...]"
+        return f"example values: give your own with -v {x.name}=[...]"
     if x.inferred and not x.shape and not x.assumed:
         return f"assumed: a number (choose with {choice(x, p)})"
     if not x.assumed:
         return ""
-    sizes = listed([*map(str, free_sizes(x))])
-    return f"assumed: nothing fixes the {sizes} (choose with {choice(x, p)})"
+    sizes = free_sizes(x)
+    are = "is" if len(sizes) == 1 else "are"
+    text = listed([*map(str, sizes)])
+    return f"assumed: the {text} {are} arbitrary (choose with {choice(x, p)})"
 
 
 def free_sizes(x: Input) -> tuple[int, ...]:

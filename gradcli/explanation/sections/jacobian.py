@@ -105,7 +105,7 @@ def _in_a_table(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -
 
 
 SINGLE = Structure("a single number", None, None, 1)
-SHADES = ("· all of them zero", "▒ some", "█ none")
+SHADES = ("· all zero", "▒ some zero", "█ none zero")
 KINDS = {
     "row": "one row",
     "unknown": "structure not searched for",
@@ -179,7 +179,7 @@ def why_no_index(w: Wording, x: Input) -> list[Block]:
 def _no_index_sentence(w: Wording, grad: Node) -> str:
     through = w.indices.holding_seed(grad)
     if not through:
-        return "By index it would be too long to read."
+        return "Written by index it would be too long to read."
     has = "have" if len(through) > 1 else "has"
     seed = w.problem.seed.name
     return f"By index it has no formula: {seed} goes into {listed(through)}, which {has} none."

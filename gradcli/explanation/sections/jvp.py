@@ -63,7 +63,7 @@ def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
     shape = plain(shape_text(x.shape))
     t = j.tangent(x)
     if t is None:
-        return (name, shape, words("0: no tangent was given, it does not move"))
+        return (name, shape, words("0: no tangent was given, so it is held constant"))
     text = words("moves along ", Token(t.name, "seed"))
     if t.text is not None:
         text += (Token(" = "), *j.w.source.coloured(plain(t.text)))

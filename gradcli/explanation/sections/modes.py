@@ -61,7 +61,7 @@ def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:
 def section(a: Analysis, w: Wording, x: Input) -> Section:
     """Input, output and cost of a JVP and of a VJP, and which one to use for the full Jacobian."""
     out = a.problem.out_name
-    title = words(f"Modes for {out} by ", Token(x.name, role_of(x)))
+    title = words(f"Modes for {out} with respect to ", Token(x.name, role_of(x)))
     name = w.tangent_name
     result = modes(a, x, name)
     if result is None:
@@ -102,7 +102,7 @@ def _verdict(a: Analysis, x: Input) -> Line:
         return words(f"Either mode needs {_count(rows, 'pass')} for the whole Jacobian.")
     few, many = sorted((rows, columns))
     mode = "reverse" if rows < columns else "forward"
-    needs = f"{count_text(few)} and not {_count(many, 'pass')}"
+    needs = f"{_count(few, 'pass')}, not {count_text(many)}"
     text = f"For the whole Jacobian {mode} mode needs {needs}"
     if few == 1 and rows == 1:
         text += f": {out} is a single number, as every loss is, and so training goes backward"
@@ -114,7 +114,7 @@ def _whole(m: Mode) -> str:
 
 
 def _saved_text(m: Mode) -> str:
-    return f"{memory(m.saved)} of the forward pass" if m.saved else "nothing but inputs"
+    return f"{memory(m.saved)} of the forward pass" if m.saved else "only inputs"
 
 
 def _count(n: int, what: str) -> str:

@@ -63,7 +63,7 @@ class SeedFor:
             self.equations = Equations(self.jacobian, self.target, self.p.limits)
             finite = np.all(np.isfinite(self.equations.g))
         if not finite:
-            message = "the seed would hold numbers that are larger than floating point has"
+            message = "the seed would overflow: it needs numbers above the largest float"
             raise GradcliError("value", message)
 
     @cached_property
@@ -79,9 +79,10 @@ class SeedFor:
         if len(odd):
             row, column = map(int, odd[0])
             x, flat = self._element(column)
-            where = f"{label(self.p.out_name, out.shape, row)} by {label(x.name, x.shape, flat)}"
+            of, wrt = label(self.p.out_name, out.shape, row), label(x.name, x.shape, flat)
             message = (
-                f"the derivative of {where} is {result[row, column]}: there is no seed to compute"
+                f"the derivative of {of} with respect to {wrt} is {result[row, column]}, so no "
+                "seed can be computed"
             )
             raise GradcliError("value", message, hint="give other values")
         return result
@@ -244,9 +245,10 @@ def _with_stand_ins(problem: Problem) -> Problem:
     valued = {*problem.values, problem.seed.node}
     missing = [n.attrs["name"] for n in order if n.op.name == "input" and n not in valued]
     if missing:
+        has = "it has" if len(missing) == 1 else "they have"
         raise GradcliError(
             "needs-value",
-            f"the Jacobian depends on {listed(sorted(missing))}, without a value",
+            f"the Jacobian depends on {listed(sorted(missing))}, but {has} no value",
             hint=f"give numbers: -v {missing[0]}=[...]",
         )
     inputs = {

@@ -72,7 +72,7 @@ def _gradient(s: SeedFor) -> Section:
         Row((*_grad_name(s, name), Tensor(s.targets[name] if s.accurate else grad)))
         for name, grad in s.grads.items()
     ]
-    off = "the target, but for rounding" if s.max_error else "exactly the target"
+    off = "the target, up to rounding" if s.max_error else "exactly the target"
     if not s.accurate:
         off = f"off by up to {number_text(s.max_error, 2)}: digits cancel"
     return Section(
@@ -88,7 +88,7 @@ def _free(s: SeedFor, full: bool) -> Section:
     """The directions that may be added to the seed."""
     seed, count = Token(s.p.seed.name, "seed"), s.freedom
     if not count:
-        text = words("None: any other ", seed, " gives another gradient.")
+        text = words("None: every other ", seed, " gives a different gradient.")
         return Section("seed-for", words("Free directions"), (), (Prose(text),))
     shown = s.directions(min(count, _most(s, full)))
     names = ["n"] if count == 1 else [f"n{k}" for k in range(1, len(shown) + 1)]
@@ -100,7 +100,7 @@ def _free(s: SeedFor, full: bool) -> Section:
         text = words(seed, " plus any multiples of these gives the same gradient.")
     remark = plain(f"{count:,} of the {s.p.out.numel:,} dimensions of a seed")
     if s.p.out.numel == 1:
-        remark = plain("nothing depends on the seed")
+        remark = plain("no gradient depends on the seed")
     return Section("seed-for", words("Free directions"), remark, (Table(tuple(rows)), Prose(text)))
 
 
@@ -125,11 +125,13 @@ def _why(s: SeedFor, full: bool, precision: int) -> Section:
     lines = because(s, min(s.count_of_obstacles, _most(s, full)), precision)
     blocks: list[Block] = [Prose(line) for line in lines]
     reached, whole = s.equations.rank, len(s.target)
-    remark = plain(f"seeds reach {reached:,} of {whole:,} dimension{'s' * (whole > 1)}")
+    remark = plain(f"gradients span {reached:,} of {whole:,} dimension{'s' * (whole > 1)}")
     more = s.count_of_obstacles - len(lines)
     if more:
         blocks.append(Prose(words(f"… and {more:,} more such reason{'s' * (more > 1)}.")))
-    return Section("seed-for", words("Why there is none"), remark, (*blocks, *_nearly(s)))
+    return Section(
+        "seed-for", words("Why no seed gives the target"), remark, (*blocks, *_nearly(s))
+    )
 
 
 def because(s: SeedFor, most: int = SHOWN, precision: int = 5) -> list[Line]:
@@ -214,7 +216,7 @@ def _nearest(s: SeedFor, precision: int) -> Section:
     for name, grad in s.grads.items():
         rows.append(Row((*_grad_name(s, name), Tensor(_clean(grad, s.targets[name])))))
         rows.append(Row((words("off by"), Tensor(_clean(s.residuals[name], s.targets[name])))))
-    off = f"off by {number_text(s.distance, precision)}: the root of the sum of squares"
+    off = f"off by {number_text(s.distance, precision)}: the norm of the difference"
     return Section("seed-for", words("Nearest"), plain(off), (Table(tuple(rows)),))
 
 

@@ -48,7 +48,11 @@ def followed(grads: Gradients, x: Input, index: tuple[int, ...], choices: Choice
     blocks += _back(grads, x, index)
     if not blocks:
         out = grads.problem.out_name
-        blocks.append(Prose(words(f"No value between {x.name} and {out} has elements to follow.")))
+        blocks.append(
+            Prose(
+                words(f"There are no intermediate elements between {x.name} and {out} to follow.")
+            )
+        )
     return Section("jacobian", title, (), tuple(blocks))
 
 

@@ -81,7 +81,7 @@ def _assumed(inputs: list[Input], p: Problem) -> Iterator[str]:
         yield f"assumed: {name} is {listed([f'{word}{ASSUMPTIONS[word]}' for word in properties])}"
     for x in inputs:
         if x.supposed:
-            yield f"{x.name} is made up: give labels with -v {x.name}=[...]"
+            yield f"{x.name} holds example values: give your own with -v {x.name}=[...]"
     numbers = [x for x in inputs if not x.supposed and not x.assumed and assumption(x, p)]
     if numbers:
         one = "is a number" if len(numbers) == 1 else "are numbers"
@@ -89,11 +89,11 @@ def _assumed(inputs: list[Input], p: Problem) -> Iterator[str]:
         yield f"assumed: {text} {one} (choose with {choice(numbers[0], p)})"
     sized = [x for x in inputs if not x.supposed and x.assumed]
     if sized:
-        yield f"assumed: nothing fixes {_free(sized)} (choose with {choice(sized[0], p)})"
+        yield f"assumed: {_free(sized)} (choose with {choice(sized[0], p)})"
 
 
 def _free(inputs: list[Input]) -> str:
-    """`the 3 of x and a, the 4 of b`: the freely chosen sizes."""
+    """`the 3 of x and a, the 4 of b are arbitrary`: the freely chosen sizes."""
     names: dict[tuple[int, ...], list[str]] = {}
     for x in inputs:
         names.setdefault(free_sizes(x), []).append(x.name)
@@ -102,7 +102,7 @@ def _free(inputs: list[Input]) -> str:
         new = [str(n) for n in sizes if n not in met]
         met.update(sizes)
         text += [f"the {listed(new)} of {listed(of)}"] if new else []
-    return ", ".join(text)
+    return f"{', '.join(text)} {'is' if len(met) == 1 else 'are'} arbitrary"
 
 
 def _implied(a: Analysis, w: Wording) -> Line:

@@ -14,7 +14,7 @@ from ..formulas.wording import Wording
 from ..phrases import listed
 
 MOST = 4  # largest number of units, and of operations, that are named
-FLAT = 1e-6  # distance from its bounds at which a function counts as saturated
+FLAT = 1e-6  # distance from its bounds at which a function counts as saturated; a note names it
 SAFE_LOGS = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
 
@@ -35,7 +35,7 @@ def _few(result: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     left = len(notes) - MOST
     if left <= 0:
         return notes
-    return [*notes[:MOST], (notes[0][0], f"the same holds of {left:,} more operations.")]
+    return [*notes[:MOST], (notes[0][0], f"the same holds for {left:,} more operations.")]
 
 
 def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
@@ -87,7 +87,7 @@ def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         bounds = _reached_bounds(a, step.node)
         named = [(text_of(w.source.short(step.node)), bounds)] if bounds else _of_loss(a, w, step)
         for name, (low, high) in named:
-            text = f"{name} is {low:g} or {high:g} to six digits"
+            text = f"{name} is within 1e-6 of {low:g} or {high:g}"
             yield "saturated", f"{text}: almost no gradient flows back there."
 
 

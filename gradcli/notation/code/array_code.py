@@ -74,7 +74,7 @@ class ArrayWriter(CodeWriter):
             "unsupported",
             f"{self.title} has no function for {node.op.name}{of}",
             span=node.span,
-            hint="--target torch has words for every operator",
+            hint="--target torch can express every operator",
         )
 
     def _call(self, node: Node, template: str) -> Tree:

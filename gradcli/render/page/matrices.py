@@ -14,7 +14,7 @@ from .markup import Markup, tag
 LONG_TERM = 24  # characters of a term that may be broken
 HINT = (
     '<p class="hint" hidden>Point at an element, or reach it by Tab and the arrow keys, to see its '
-    "column and its weights. A click or Enter keeps it, in the address too.</p>"
+    "column and its weights. A click or Enter selects it, and stores it in the address.</p>"
 )
 
 
