@@ -99,7 +99,7 @@ def test_reasons_have_the_numbers_of_the_case():
     (element,) = answer("where(x > 0, sqrt(x), 0).sum()", x=[0.0, 4.0])["elements"]
     assert element["name"] == "x[0]"
     assert element["reason"] == (
-        "where sends 0 into the branch not taken; sqrt's rule sends g / (2 * sqrt(x)): 0/0 is nan"
+        "where sends 0 to the branch not taken; sqrt's rule sends g / (2 * sqrt(x)): 0/0 is nan"
     )
 
 
@@ -107,9 +107,9 @@ REASONS = [
     ("x.sort().values[:1].sum()", [3.0, 1.0], "no index of x.sort().values[:1] selects it"),
     ("(x * log(x)).sum()", [0.0], "mul's rule sends g * log(x): 1·-inf is -inf; log adds nan"),
     ("x.masked_fill(x > 2, 0).sum()", [3.0, 1.0], "masked_fill puts another value there"),
-    ("x.std(unbiased=False)", [3.0], "std sends 0 there, whatever it receives"),
-    ("x.max()", [1.0, 5.0], "max takes another element"),
-    ("maximum(x, tensor([1.0, 9.0])).sum()", [2.0, 3.0], "maximum takes the other operand there"),
+    ("x.std(unbiased=False)", [3.0], "std sends 0 there for any gradient"),
+    ("x.max()", [1.0, 5.0], "max selects another element"),
+    ("maximum(x, tensor([1.0, 9.0])).sum()", [2.0, 3.0], "maximum selects the other operand there"),
     ("mse_loss(x, tensor([1.0, 9.0]))", [1.0, 3.0], "mse_loss has slope 0 where its operands"),
     ("softmax(x, 0)[1]", [900.0, 0.0], "softmax is saturated there"),
     ("hinge_embedding_loss(x, tensor([1, -1]))", [0.5, 3.0], "hinge_embedding_loss's margin is"),

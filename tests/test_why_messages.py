@@ -174,7 +174,12 @@ VERSIONS = [
     ),
     (
         "[torch.FloatTensor [4]] is at version 1; expected version 0 instead.",
-        ("float32, of shape (4,)", "no operation made it", "at version 0 when", "version 1 now"),
+        (
+            "float32, of shape (4,)",
+            "no operation computed it",
+            "at version 0 when",
+            "version 1 now",
+        ),
     ),
 ]
 

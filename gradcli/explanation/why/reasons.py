@@ -19,12 +19,12 @@ from .tracing import Index, LocalStep, Origin, Tracer, first
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
 INSTEAD = {  # alternatives to operations without a derivative
-    "comparison": "a comparison counts, it does not slope: train on sigmoid or a loss such as "
+    "comparison": "a comparison has no slope: train on sigmoid or a loss such as "
     "binary_cross_entropy_with_logits, and keep this as a metric",
     "index": "train on the scores themselves (softmax, cross_entropy), and keep indices as a "
     "metric",
     "barrier": "leave it out where a gradient should flow",
-    "other": "use a smooth function in its place",
+    "other": "use a smooth function instead",
 }
 
 
@@ -49,7 +49,7 @@ class Reasons:
         parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
         if kind == "nan" and np.isinf(sent):
             maker, other = self._maker(origin), self.tracer.beside(origin)
-            parts.append(f"{maker} makes nan of it" if maker else "")
+            parts.append(f"{maker} turns it into nan" if maker else "")
             if other is not None and not maker:
                 also = number(float(other.sent[origin.at]))
                 parts.append(f"{operation_name(self.a, other.node)} adds {also}, which makes nan")
@@ -65,7 +65,7 @@ class Reasons:
         if not origin.cancels:
             return "the seed is not finite there"
         terms = " + ".join(number(t) for t in origin.terms)
-        return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
+        return f"the {len(origin.terms)} gradients that arrive add up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, index: Index) -> str:
         """A clause on the operation that sent a zero."""
@@ -76,7 +76,7 @@ class Reasons:
         if zero.step is None:
             return "" if zero.cancels else "the seed is 0 there"
         name = operation_name(self.a, zero.node)
-        into = " into the branch not taken" if zero.node.op.name == "where" else ""
+        into = " to the branch not taken" if zero.node.op.name == "where" else ""
         return f"{name} sends 0{into}"
 
     def _aligned(self, step: LocalStep, index: Index) -> Index | None:
@@ -118,12 +118,12 @@ class Reasons:
         """Why an element is zero."""
         if origin.cancels:
             terms = " and ".join(number(t) for t in origin.terms)
-            return f"what arrives from {len(origin.terms)} sides cancels: {terms}"
+            return f"the {len(origin.terms)} gradients that arrive cancel: {terms}"
         if origin.step is None:
             return "the seed is 0 there, and nothing else arrives"
         step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
         if node.op.name == "where":
-            return "where takes the other branch there, and sends 0 into this one"
+            return "where selects the other branch there, and sends 0 to this one"
         if node.op.name == "masked_fill":
             return f"{name} puts another value there, and sends 0 to the one it covers"
         if node.op.name in ("mul", "div") and len(node.parents) == 2:
@@ -131,14 +131,14 @@ class Reasons:
         if "margin" in node.op.attributes:
             return f"{name}'s margin is satisfied there, and its hinge sends 0"
         if self._takes_others(step, origin.at):
-            return f"{name} takes another element, and sends 0 to this one"
+            return f"{name} selects another element, and sends 0 to this one"
         if self._takes_other_operand(step, origin.at):
-            return f"{name} takes the other operand there, and sends 0 to this one"
+            return f"{name} selects the other operand there, and sends 0 to this one"
         if not step.reach(origin.at).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
             if node.span is None or not step.takes_some:
-                return f"{name} sends 0 there, whatever it receives"
+                return f"{name} sends 0 there for any gradient"
             return f"no index of {self._text(node)} selects it, so nothing is sent there"
         return self._no_slope(step, origin.at, name)
 
@@ -186,7 +186,7 @@ class Reasons:
         factor = _at(self.a.value(other), index)
         if factor is None:
             zero = step.node.op.name == "mul" and not np.any(self.a.value(other))
-            added = "what {} sends adds up to 0 over the elements that it is broadcast to"
+            added = "the gradients that {} sends add up to 0 over the broadcast dimensions"
             return f"{name} multiplies by 0" if zero else added.format(name)
         if factor == 0 or step.node.op.name == "div":
             how = "multiplies by" if step.node.op.name == "mul" else "divides, with"
@@ -211,17 +211,17 @@ class Reasons:
     def cut(self, node: Node | None, out: str) -> str:
         """Why there is no gradient at all."""
         if node is None:
-            return f"{out} is computed without its numbers"
+            return f"{out} does not depend on its values"
         text = self._text(node)
         if node.op.name == "detach" or node.op.family == "barrier":
-            return f"{text} is cut off: no gradient goes through {operation_name(self.a, node)}"
+            return f"{text} is cut off: no gradient flows through {operation_name(self.a, node)}"
         if node.dtype == "bool":
-            return f"{text} is True or False: no gradient goes through a comparison"
+            return f"{text} is True or False: no gradient flows through a comparison"
         if node.dtype == "int":
-            return f"{text} holds integers: no gradient goes through them"
+            return f"{text} contains integers: no gradient flows through them"
         if not conducts(node):
-            return f"no gradient goes through {text}"
-        return f"{text} sends none: PyTorch has no derivative with respect to it"
+            return f"no gradient flows through {text}"
+        return f"{text} gets no gradient: PyTorch has no derivative with respect to it"
 
     def instead(self, node: Node | None) -> str:
         """An alternative to an operation without a derivative."""
