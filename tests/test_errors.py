@@ -921,7 +921,7 @@ def test_the_document_in_the_json_of_python_is_shown_as_python_shows_it(tmp_path
 def test_notes_and_warnings_in_python_speak_of_keywords():
     text = "import torch; x = torch.ones(2, requires_grad=True); (x*x).sum().backward(); "
     text += "y = torch.ones(2, requires_grad=True); y.sum().backward()"
-    with pytest.warns(UserWarning, match=r"gradcli.read\(\) shows all"):
+    with pytest.warns(UserWarning, match=r"gradcli.read\(\) explains the whole"):
         library.grad(text)
     explained = library.explain(text)
     for notes in (explained.notes, json.loads(explained.to("json"))["notes"]):

@@ -85,7 +85,7 @@ class _Request:
                 message = f"the program has no {name}"
                 raise GradcliError("unused-option", message)
         for name in setting.computed:
-            message = f"{name} is computed by the program: only inputs take a value from -v"
+            message = f"{name} is computed by the program: only inputs can have given values"
             raise GradcliError("unused-option", message)
         return read
 
@@ -132,7 +132,7 @@ class _Request:
             raise GradcliError("limit", f"line {line}: {what}", span=self._span(line))
         refusal = outcome.unsupported
         if refusal is not None:
-            message = f"line {refusal.line}: gradcli does not know {refusal.what}"
+            message = f"line {refusal.line}: gradcli does not support {refusal.what}"
             raise GradcliError("unsupported", message, hint=READ, span=self._span(refusal.line))
         failure = outcome.exception
         if failure is not None and failure.message == NO_WAY:

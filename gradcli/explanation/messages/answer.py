@@ -163,9 +163,7 @@ def listing_document(full: bool) -> Document:
 
 TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
 TYPES |= {"Long": "int64", "Int": "int32", "Bool": "bool"}
-LEAF = (
-    "no operation made it: a parameter or another leaf, such as those that optimizer.step() changes"
-)
+LEAF = "no operation computed it: a leaf, such as a parameter that optimizer.step() changes"
 VIEW = "a view of another tensor"
 RESULTS = {  # results of operations whose names do not describe them
     "AsStrided": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",

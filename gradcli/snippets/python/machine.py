@@ -77,7 +77,7 @@ class Refusal(NamedTuple):
     @property
     def reason(self) -> str:
         """One sentence."""
-        return f"{self.what} is not known here"
+        return f"{self.what} is not supported"
 
 
 SHORTER = {  # how to make a program fit into each budget; no option raises them
