@@ -85,7 +85,7 @@ class _Request:
                 message = f"the program has no {name}"
                 raise GradcliError("unused-option", message)
         for name in setting.computed:
-            message = f"{name} is computed by the program: only inputs can have given values"
+            message = f"{name} is computed by the program: only an input can be given a value"
             raise GradcliError("unused-option", message)
         return read
 

@@ -214,7 +214,7 @@ def check_places(path: str, name: str, count: int) -> None:
 def _write_out(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
     """Write a result into `out`."""
     if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
-        raise Unsupported(f"{name}() with several outputs or an out of another shape")
+        raise Unsupported(f"{name}() with several outputs or an out tensor of another shape")
     if MODE.recording and any(t.requires_grad for t in (out, *operands)):
         text = (
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "

@@ -148,7 +148,7 @@ def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> Non
     if any(kind != "vmap" or _is_outside(target) for kind in around):
         raise Unsupported("an in-place change, inside a transform, of a tensor from outside")
     if batched:
-        raise Unsupported("an in-place change, inside vmap(), of a tensor without its dimension")
+        raise Unsupported("an in-place change, inside vmap(), of a tensor that is not batched")
 
 
 def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
