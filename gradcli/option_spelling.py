@@ -55,7 +55,7 @@ FUNCTIONS = (  # functions of Python, in place of commands
     (r"gradcli ops (\w+) (lists|shows)", r'gradcli.ops("\1") \2'),
     (r"gradcli read FILE", "gradcli.read(text)"),
     (r"gradcli (explain|read|grad|formula|check|code|ops|examples)\b", r"gradcli.\1()"),
-    (r"gradcli why lists those that are", "paste its last line, as PyTorch prints it"),
+    (r"gradcli why lists the messages it knows", "paste its last line, as PyTorch prints it"),
 )
 FIXED_LIMITS = (
     (

@@ -484,7 +484,9 @@ def test_programs_of_a_page_are_found_in_their_own_lines(monkeypatch):
 
 def test_a_page_has_a_limit_of_programs(monkeypatch):
     monkeypatch.setattr(pages, "MOST_PROGRAMS", 19)
-    with pytest.raises(GradcliError, match="a text of 20 programs is too long: 19 are the most"):
+    with pytest.raises(
+        GradcliError, match="a text of 20 programs is too long: at most 19 are read"
+    ):
         pages.read_all(PAGE)
 
 

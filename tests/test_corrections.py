@@ -591,7 +591,7 @@ def test_the_output_that_was_meant(name: str) -> None:
     [
         (
             "a label above the classes",
-            "This changes what is trained: labels above 2 count as class 2",
+            "This changes the training: labels above 2 count as class 2",
         ),
         ("an index of fractions", "Fractions are cut off, 0.9 becomes 0: check that these numbers"),
     ],
@@ -644,7 +644,7 @@ def test_the_cause_in_the_terms_of_the_program() -> None:
         (4, "h += 1", "changes it in place: version 1"),
         (5, "h.sum().backward()", "exp needs version 0"),
     )
-    assert finding.why == "The derivative of exp needs its result; line 4 wrote over it."
+    assert finding.why == "The derivative of exp needs its result, which line 4 overwrote."
     assert finding.cure.endswith("read again: runs, x.grad = [1.0000, 2.7183]")
     assert result.data()["corrected"] == program.replace("h += 1", "h = h + 1")
 
@@ -652,7 +652,7 @@ def test_the_cause_in_the_terms_of_the_program() -> None:
 @pytest.mark.parametrize(
     ("hook", "cure"),
     [
-        ("lambda grad: grad.masked_fill_(x > 0, 0)", "grad.clone() in the place of grad"),
+        ("lambda grad: grad.masked_fill_(x > 0, 0)", "grad.clone() instead of grad"),
         ("hook", "gr = gr.clone()"),
     ],
 )
@@ -664,7 +664,7 @@ def test_the_copy_of_an_expanded_gradient(hook: str, cure: str) -> None:
         f"h.register_hook({hook})\nh.sum().backward()\n"
     )
     (finding,) = findings(read(program))
-    assert finding.cure == f"A copy first: {cure}."
+    assert finding.cure == f"Copy first: {cure}."
 
 
 SURPRISES = {
@@ -787,20 +787,20 @@ def test_nothing_to_say(program: str) -> None:
         ),
         (
             "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sum().sqrt().backward()",
-            "1/0 is inf; pow makes nan of it",
+            "1/0 is inf; pow turns it into nan",
             "x.norm()",
         ),
         (
             "w = torch.ones(1, requires_grad=True)\nfor i in range(5):\n"
             "    loss = (w ** 2).sum()\n    loss.backward()\n    w.data *= 1e10",
-            "w holds inf itself",
+            "w itself contains inf",
             "a smaller learning rate",
         ),
         (
             "class Double(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
             "        return x * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2\n"
             "x = torch.zeros(1, requires_grad=True)\nDouble.apply(x).log().backward()",
-            "log gives inf of finite numbers",
+            "log returns inf for finite numbers",
             "clamp",
         ),
     ],
@@ -858,7 +858,7 @@ HOOKED = (
     ("program", "line"),
     [  # PyTorch's gradients: zeros and None; [12, 20, 24, ...]; [[1, 0], [0, 0]]; the weight
         (PENALTY, "D_0_bias.grad = zeros_like(D_0_bias) [0, 0]"),
-        (PENALTY, "What goes back is made of the derivatives of line 5"),
+        (PENALTY, "The loss is computed from the derivatives of line 5"),
         ("a, b = (torch.ones(2, requires_grad=True) for _ in 'ab')\n(2 * a).sum().backward()",
          "a.grad = 2 * ones_like(a) [2, 2] b gets no gradient"),
         (BUFFER, "[0, 10, 16, 18, 16, 10]"),
@@ -885,7 +885,7 @@ def test_what_is_done_with_a_loss_afterwards_cuts_nothing() -> None:
 def test_random_numbers_without_a_seed(draw: str) -> None:
     """They are of seed 0, and said to be."""
     program = f"import random, numpy\nx = {draw}\nprint(x)"
-    assert "random numbers have no seed" in shown(program)
+    assert "sets no random seed" in shown(program)
     seeds = "torch.manual_seed(0); numpy.random.seed(0); random.seed(0)\n"
     assert "random numbers" not in shown(program.replace("x =", f"{seeds}x ="))
 
@@ -904,7 +904,7 @@ def test_a_spent_budget() -> None:
     """Line, what is spent, and what to shorten; no option raises it."""
     text = shown("x = torch.ones(2)\nwhile True: x = x + 1")
     assert "from line 3 on" in text
-    assert "it takes more than the 1.2 seconds that it may; try fewer turns" in text
+    assert "it takes more than the 1.2 seconds allowed; try fewer iterations" in text
 
 
 def test_the_table_of_errors() -> None:

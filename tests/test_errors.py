@@ -577,7 +577,7 @@ def test_what_grad_alone_refuses(args, code, place, words):
 
 OF_OTHER_COMMANDS = [
     (["hessian", "x * 2", "-s", "x=3"], "not-scalar", "x * 2", "Reduce it with .sum()"),
-    (["why", "KeyError: 3"], "unknown-message", None, "gradcli why lists those that are"),
+    (["why", "KeyError: 3"], "unknown-message", None, "gradcli why lists the messages it knows"),
     (
         *(["jvp", "x * 2", "-s", "x=2x3", "--tangent", "x=[1,2]"], "tangent-shape", None),
         "Entry 0 in v has invalid size: should be torch.Size([2, 3]) but got torch.Size([2])",
@@ -995,11 +995,11 @@ def test_the_document_in_the_json_of_python_is_shown_as_python_shows_it(tmp_path
 def test_notes_and_warnings_in_python_speak_of_keywords():
     text = "import torch; x = torch.ones(2, requires_grad=True); (x*x).sum().backward(); "
     text += "y = torch.ones(2, requires_grad=True); y.sum().backward()"
-    with pytest.warns(UserWarning, match=r"gradcli.read\(\) shows all"):
+    with pytest.warns(UserWarning, match=r"gradcli.read\(\) explains the whole"):
         library.grad(text)
     explained = library.explain(text)
     for notes in (explained.notes, json.loads(explained.to("json"))["notes"]):
-        assert any("gradcli.read() shows all" in note["message"] for note in notes)
+        assert any("gradcli.read() explains the whole" in note["message"] for note in notes)
 
 
 def test_batch_in_python_speaks_of_keywords():

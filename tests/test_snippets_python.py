@@ -1015,9 +1015,9 @@ REFUSED = {  # what the machine does not do, and how it says so
     "x = 1\n'{0.__code__}'.format(lambda: 0)": "the attribute __code__",
     "x = 1\nstr.__init__.__globals__": "the attribute __globals__",
     "x = 1\nasync def f(): pass": "async def",
-    "import re\nre.match('(a+)+b', 'a')": "a regular expression with a repetition within a repetition",
-    "import re\nre.match('(a|ab)*c', 'a')": "a regular expression with a choice within a repetition",
-    "import re\nre.search('.*.*.*.*=', 'a' * 300)": "a regular expression on so long a text",
+    "import re\nre.match('(a+)+b', 'a')": "a regular expression with a repetition inside a repetition",
+    "import re\nre.match('(a|ab)*c', 'a')": "a regular expression with alternatives inside a repetition",
+    "import re\nre.search('.*.*.*.*=', 'a' * 300)": "this regular expression on so long a string",
     "x = 1\ntry: input()\nexcept BaseException: pass": "input()",
 }
 
@@ -1063,7 +1063,7 @@ ENDLESS = (
 def test_what_may_have_no_end_has_little_time(text, monkeypatch):
     monkeypatch.setattr("gradcli.snippets.python.budget.SHORT", 0.1)
     outcome = run("def f(): return [i for i in range(20)] and 0\n" + text, module)
-    assert outcome.exhausted.does == "takes more than the 0.1 seconds that it may"
+    assert outcome.exhausted.does == "takes more than the 0.1 seconds allowed"
 
 
 def test_an_iterator_goes_on_after_a_loop_that_left_it():

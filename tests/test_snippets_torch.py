@@ -59,24 +59,26 @@ def test_random_programs_do_not_contradict_pytorch():
 
 
 REFUSED = {  # what PyTorch does in an order, or with numbers, that are not known
-    "a = torch.eye(2)\na.addmm_(a, a)": "addmm_() of a tensor that it also multiplies",
-    "b = torch.ones(2, 2)\nb[0].addmv_(b, b[1])": "addmv_() of a tensor that it also multiplies",
+    "a = torch.eye(2)\na.addmm_(a, a)": "addmm_() on a tensor that is also one of its factors",
+    "b = torch.ones(2, 2)\nb[0].addmv_(b, b[1])": (
+        "addmv_() on a tensor that is also one of its factors"
+    ),
     (
         "f = lambda x, y: x.add_(1) + y\n"
         "torch.vmap(f, in_dims=(None, 0))(torch.ones(2), torch.ones(3, 2))"
-    ): "a change in place, within a transform, of a tensor from outside",
+    ): "an in-place change, inside a transform, of a tensor from outside",
     "torch.vmap(lambda x: print(x) or x)(torch.ones(2))": (
-        "the print of a tensor within this transform"
+        "printing a tensor inside this transform"
     ),
-    "x = torch.ones(2, device='mps')": "a tensor of the device mps",
+    "x = torch.ones(2, device='mps')": "a tensor on the device mps",
     (
         "x = torch.rand(1, 3, requires_grad=True)\ny = F.layer_norm(x, (3,))\nx.data[0] = 5.\n"
         "y.sum().backward()"
-    ): "backward through layer_norm() after a change through .data of it",
+    ): "backward through layer_norm() after its tensors changed through .data",
     (
         "x = torch.arange(4.).requires_grad_()\ny = x.cummax(0).values.sum()\nx.data.neg_()\n"
         "y.backward()"
-    ): "backward through cummax_values() after a change through .data of it",
+    ): "backward through cummax_values() after its tensors changed through .data",
 }
 
 

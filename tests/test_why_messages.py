@@ -174,7 +174,12 @@ VERSIONS = [
     ),
     (
         "[torch.FloatTensor [4]] is at version 1; expected version 0 instead.",
-        ("float32, of shape (4,)", "no operation made it", "at version 0 when", "version 1 now"),
+        (
+            "float32, of shape (4,)",
+            "no operation computed it",
+            "at version 0 when",
+            "version 1 now",
+        ),
     ),
 ]
 
@@ -308,22 +313,28 @@ OTHER_ERRORS = [
     ("too many indices for tensor of dimension 1", "There are more indices than dimensions."),
     (
         "IndexError: tensors used as indices must be long, int, byte or bool tensors",
-        "another dtype",
+        "a dtype that this function does not accept",
     ),
-    ("IndexError: tensors used as indices must be long, byte or bool tensors", "another dtype"),
+    (
+        "IndexError: tensors used as indices must be long, byte or bool tensors",
+        "a dtype that this function does not accept",
+    ),
     (
         "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor "
         "[5, 3] at index 0",
         "A mask has the sizes",
     ),
     ("only integer tensors of a single element can be converted to an index", "an integer"),
-    ("slice indices must be integers or None or have an __index__ method", "A division gives"),
+    ("slice indices must be integers or None or have an __index__ method", "/ returns a float"),
     (
         "Traceback (most recent call last):\n  File 'a.py', line 2\nIndexError: shape mismatch: "
         "indexing tensors could not be broadcast together with shapes [2], [3]",
-        "Two indices give",
+        "Two index tensors are used in pairs",
     ),
-    ("shape mismatch: value tensor of shape [2] cannot be broadcast to", "the size of the places"),
+    (
+        "shape mismatch: value tensor of shape [2] cannot be broadcast to",
+        "the sizes of the indexed part",
+    ),
 ]
 
 

@@ -107,7 +107,7 @@ class _Poser:
         self._find_names(order)
         wanted = self.back.wanted if not wrt else [self._called(name) for name in wrt]
         if not all(isinstance(t, Tensor) for t in wanted or ()):
-            raise Unexplained("gradients by an edge of the graph")
+            raise Unexplained("a gradient with respect to an edge of the graph")
         self._cut(wanted or ())
         out = self._output()
         text = self._text(self._statements(out))
@@ -152,7 +152,7 @@ class _Poser:
             before = {target for record in others for target in _before(record)}
             if (tensor._record or tensor) in before:
                 name = self.names.get(self._key(tensor), "a tensor")
-                raise Unexplained(f"gradients by {name} and by what is computed from it, at once")
+                raise Unexplained(f"gradients with respect to {name} and a tensor computed from it")
 
     def _output(self) -> Node:
         """The node of the output; for several outputs, the node of their sum."""
@@ -239,7 +239,7 @@ class _Poser:
             new = (inputs[1] if len(inputs) > 1 else None) or self._operand(call.value)
             return new if shape is None else _expanded(new, shape)
         if not (isinstance(call, tuple) and isinstance(call[0], Node)):
-            raise Unexplained("an operation in place")
+            raise Unexplained("an in-place operation")
         template, operands, _ = call
         nodes = [
             None if x is None else node or self._operand(x) for node, x in zip(inputs, operands)
@@ -492,8 +492,8 @@ class _Poser:
         narrow = {n: v.astype(np.float32) if v.dtype.kind == "f" else v for n, v in values.items()}
         (value,) = Evaluator(narrow, dtype="float32")(out)
         if _close(value, self._numbers(self.back.outputs[0]), 1):
-            return "float32 rounds here to other numbers than float64, in which it would be derived"
-        return "numbers that are changed after they are computed with"
+            return "the program's float32 results differ from those in float64, which formulas use"
+        return "a tensor is changed after it was used"
 
     def _check_gradients(
         self, out: Node, given: dict[Node, Any], by: Sequence[tuple[Node, Tensor]]
@@ -508,7 +508,7 @@ class _Poser:
                 continue
             (expected,) = Evaluator(given)(gradient)
             if not _close(expected, sent, _size(expected)):
-                raise Unexplained("a hook that changes a gradient")
+                raise Unexplained("a hook changes a gradient")
 
 
 class _Writer(OperatorWriter):

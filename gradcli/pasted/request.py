@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # text of programs that have leaves
 DEVICE = r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)"
 ZEROED = r"zero_grad\(|\.grad\.zero_\("
-READ = "gradcli read shows all that the program does"
+READ = "gradcli read explains the whole program"
 
 
 def in_language(request: dict[str, Any]) -> dict[str, Any]:
@@ -82,10 +82,10 @@ class _Request:
         read = read_all(self.text, setting)[-1]
         for name in self.values:
             if not re.search(rf"\b{name}\b", self.text):
-                message = f"there is no {name} in the program"
+                message = f"the program has no {name}"
                 raise GradcliError("unused-option", message)
         for name in setting.computed:
-            message = f"{name} is computed by the program, and is no input that could have a value"
+            message = f"{name} is computed by the program: only an input can be given a value"
             raise GradcliError("unused-option", message)
         return read
 
@@ -132,14 +132,14 @@ class _Request:
             raise GradcliError("limit", f"line {line}: {what}", span=self._span(line))
         refusal = outcome.unsupported
         if refusal is not None:
-            message = f"line {refusal.line}: gradcli does not know {refusal.what}"
+            message = f"line {refusal.line}: gradcli does not support {refusal.what}"
             raise GradcliError("unsupported", message, hint=READ, span=self._span(refusal.line))
         failure = outcome.exception
         if failure is not None and failure.message == NO_WAY:
             self._refuse_without_leaf(failure.line)
         if failure is not None and not (failure.type == "NameError" and has_backward):
             message = f"line {failure.line}: PyTorch raises {failure.type}: {failure.message}"
-            hint = "gradcli read FILE says why, and what to change"
+            hint = "gradcli read FILE explains why, and what to change"
             raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
 
     def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
@@ -198,12 +198,12 @@ class _Request:
         computed = (n for n, t in back.bound.items() if readable(t) and t.record is not None)
         name = lost or next(computed, problem.wrt[0])
         if lost:
-            message = f"{name} is assigned again, and is no leaf any more"
-            hint = "give what is computed another name: h = ..., and h in place of "
+            message = f"{name} is assigned again, and is no longer a leaf"
+            hint = "give the computed tensor another name: h = ..., and use h instead of "
             hint += f"{name} from there on"
         else:
             message = f"{name} is computed from a tensor that requires a gradient, so it is no leaf"
-            hint = f"leave requires_grad=True out, and write {name}.requires_grad_() after it"
+            hint = f"leave out requires_grad=True, and call {name}.requires_grad_() afterwards"
         message += f": PyTorch leaves {name}.grad at None"
         lines = [a.line for a in self.trace.assignments if a.name == name]
         raise GradcliError(
@@ -227,7 +227,7 @@ class _Request:
     def _refuse_without_leaf(self, line: int) -> NoReturn:
         """Refuse an output that depends on no tensor that requires a gradient."""
         message = "the output depends on no tensor that requires a gradient"
-        hint = f"write requires_grad=True where an input is made\nPyTorch: {NO_WAY}"
+        hint = f"write requires_grad=True where an input is created\nPyTorch: {NO_WAY}"
         raise GradcliError("not-differentiable", message, hint=hint, span=self._span(line))
 
     def _span(self, line: int) -> Span | None:
@@ -257,12 +257,14 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
     results = []
     had = [n for n, t in problem.leaves.items() if back.before.get(t) is not None]
     if len(backs) > 1:
-        text = f"the program runs backward {len(backs)} times; this is what line {back.line} gives"
-        added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
+        text = f"the program runs backward {len(backs)} times; this is line {back.line}'s gradient"
+        added = (
+            f", which PyTorch adds to the earlier value of {', '.join(f'{n}.grad' for n in had)}"
+        )
         results.append(("several-backward-passes", f"{text}{added if had else ''}. {READ}."))
     if back.kind == "backward" and back is backs[-1] and not re.search(ZEROED, source):
         for name in _changed_later(back, problem):
-            text = f"this is what backward() gives; the program changes {name}.grad after that."
+            text = f"this is the gradient of backward(); the program changes {name}.grad later."
             results.append(("after-backward", text))
     retained = {n for t, n in back.names.items() if t.retains_grad}
     for name in sorted(retained):
@@ -271,8 +273,8 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
     if re.search(r"materialize_grads\s*=\s*True", source) and any(
         r is None for r in back.results.values()
     ):
-        text = "materialize_grads=True makes zeros of a gradient that is None; here it stays None"
-        results.append(("materialized", f"{text}, for a zero may be a gradient too."))
+        text = "materialize_grads=True replaces a gradient of None by zeros; here it stays None"
+        results.append(("materialized", f"{text}, because a gradient can also be zero."))
     failure = read.reading.outcome.exception
     if failure is not None:
         text = f"the program stops at line {failure.line}, after backward(): {failure.message}."

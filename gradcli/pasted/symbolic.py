@@ -54,7 +54,7 @@ def refuse_transforms(text: str) -> None:
     """Refuse functions that differentiate a function, such as torch.func.grad."""
     if transform := TRANSFORMS.search(text):
         message = f"{transform[1]} takes a function, which is not differentiated here"
-        hint = 'ask for it by a command of its own: gradcli jacobian "x ** 2", hessian, jvp'
+        hint = 'use the command for it: gradcli jacobian "x ** 2", hessian, jvp'
         raise GradcliError("not-differentiable", message, hint=hint)
 
 
@@ -111,7 +111,7 @@ class _Symbolic:
         calls = list(_calls(self.body))
         if len(calls) > 1:
             text = "backward() is called more than once, and gradients add up from call to call"
-            hint = "ask for one at a time; or give every input its value, and the program is run"
+            hint = "paste one call at a time; or give every input a value: the program is then run"
             raise self._error("unsupported", text, hint, calls[1].statement)
         self.call = calls[0] if calls else None
         if self.call is not None and self.call.statement is self.body[0]:
@@ -121,7 +121,7 @@ class _Symbolic:
         """Raise GradcliError if a program is a backward pass from a name that nothing computes."""
         if isinstance(call.output, ast.Name):
             name = call.output.id
-            text = f"this goes back from {name}, which nothing here computes"
+            text = f"backward() is called on {name}, which the program does not compute"
             hint = f"paste the lines before it too, or type what {name} is: (x * x).sum()"
             raise self._error("unknown-name", text, hint, call.statement)
 
@@ -189,7 +189,7 @@ class _Symbolic:
         failure = outcome.exception
         if failure is not None and failure.type != "NameError":
             text = f"PyTorch raises {failure.type}: {failure.message}"
-            raise self._error("raises", text, "gradcli read says why", statement)
+            raise self._error("raises", text, "gradcli read explains why", statement)
         return not (failure or outcome.unsupported or outcome.exhausted)
 
     def _segment(self, node: ast.AST) -> str:
@@ -231,7 +231,7 @@ class _Symbolic:
         if value is MISSING:
             return self._segment(seed)
         if not isinstance(value, Tensor):
-            text = "PyTorch takes a tensor here, and no number or list"
+            text = "PyTorch requires a tensor here, not a number or a list"
             raise self._error("arguments", text, f"write torch.tensor({ast.unparse(seed)})", seed)
         from .problems import in_decimals
 
@@ -245,7 +245,7 @@ class _Symbolic:
         parts = wrt.elts if isinstance(wrt, ast.List | ast.Tuple) else [wrt]
         for part in parts:
             if not isinstance(part, ast.Name):
-                text = "a gradient is asked for by names here"
+                text = "the inputs of a gradient must be names here"
                 hint = "give it a name before the output is computed from it: h = ..."
                 raise self._error("unsupported", text, hint, part)
         return tuple(p.id for p in parts if isinstance(p, ast.Name))

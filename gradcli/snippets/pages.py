@@ -30,11 +30,11 @@ def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     """
     if text.count("\n") > MOST_LINES:
         message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
-        raise GradcliError("limit", message, hint="read the part of it that goes wrong")
+        raise GradcliError("limit", message, hint="give only the part that goes wrong")
     found = programs(code_of(text) or text)
     if len(found) > MOST_PROGRAMS:
-        message = f"a text of {len(found):,} programs is too long: {MOST_PROGRAMS} are the most"
-        raise GradcliError("limit", message, hint="read a part of it")
+        message = f"a text of {len(found):,} programs is too long: at most {MOST_PROGRAMS} are read"
+        raise GradcliError("limit", message, hint="give only a part of it")
     result: list[Read] = []
     fragments: list[Read] = []
     for program in found:

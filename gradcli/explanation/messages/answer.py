@@ -12,8 +12,8 @@ from .values import old_wording, values
 from .words import HOLE
 
 ELSEWHERE = (
-    "Python and other libraries print this message for many reasons; what is said here holds where "
-    "the line is about gradients."
+    "Python and other libraries print this message for many reasons; this explanation holds if "
+    "the line computes gradients."
 )
 PER_TOPIC = 2  # messages per topic in the short list
 LONGEST = 76  # characters of a message in the list
@@ -45,13 +45,13 @@ def answer(text: str) -> Answer | None:
     return Answer(message, tuple(rivals(result)), labelled, before, filled, sentence(named))
 
 
-LISTED = "gradcli why lists those that are"
+LISTED = "gradcli why lists the messages it knows"
 
 
 def unknown(text: str, why: str = "") -> GradcliError:
     """The error for a text that the catalogue lacks; `why`: the reason of the message, if known."""
     excerpt = _short(" ".join(text.split()))
-    message = f"this is no message of PyTorch about gradients that is known here: {excerpt}"
+    message = f"this is not a known message of PyTorch about gradients: {excerpt}"
     hint = f"{why} gradcli read FILE finds where a program does that" if why else LISTED
     return GradcliError("unknown-message", message, hint=hint)
 
@@ -163,14 +163,14 @@ def listing_document(full: bool) -> Document:
 
 TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
 TYPES |= {"Long": "int64", "Int": "int32", "Bool": "bool"}
-LEAF = "no operation made it: a parameter, or another leaf, as optimizer.step() changes them"
+LEAF = "no operation computed it: a leaf, such as a parameter that optimizer.step() changes"
 VIEW = "a view of another tensor"
 RESULTS = {  # results of operations whose names do not describe them
-    "AsStrided": f"{VIEW}, as the transposed weight of nn.Linear, which optimizer.step() changes",
-    "T": f"{VIEW}, as the transposed weight of nn.Linear, which optimizer.step() changes",
+    "AsStrided": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",
+    "T": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",
     "Transpose": f"{VIEW}: a transpose",
-    "Select": f"{VIEW}: a part picked by an index",
-    "Slice": f"{VIEW}: a part picked by a slice",
+    "Select": f"{VIEW}: a part selected by an index",
+    "Slice": f"{VIEW}: a part selected by a slice",
     "View": f"{VIEW}: the same numbers in another shape",
     "Unsqueeze": f"{VIEW}: the same numbers in another shape",
     "CopySlices": "a tensor with a part that was overwritten before",

@@ -32,8 +32,8 @@ from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
 INSTEAD = {  # replacements for features that are not supported, by a part of their name
-    "torch.jit": "What it compiles gives the same numbers without it, if no branch of a trace is "
-    "fixed.",
+    "torch.jit": "The code computes the same numbers without it, unless a trace has fixed a "
+    "branch.",
     "sparse": "A dense tensor has the same numbers and gradients.",
     "complex": "The real and the imaginary parts can be two tensors.",
     "subclass of torch.Tensor": "A function, or a module, of plain tensors can do the same.",
@@ -121,7 +121,7 @@ def _message(text: str) -> list[Finding]:
     message = result and result.template.message
     if message is None:
         return []
-    title = "The text holds an error message of PyTorch: gradcli why says more of it"
+    title = "The text contains an error message of PyTorch: gradcli why explains it further"
     return [Finding("message", title, message.meaning, message.cure)]
 
 
@@ -131,8 +131,8 @@ def _message(text: str) -> list[Finding]:
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted
 UNSEEDED = (
-    "Its random numbers have no seed: what is printed above is of seed 0, and each run of the "
-    "program draws others."
+    "The program sets no random seed: the output above is that of seed 0, and differs from "
+    "run to run."
 )
 WIDE = 70  # characters of a line of a message
 MOST_ERRORS = 3  # further errors of a session that are listed
@@ -152,7 +152,7 @@ def _verdict(reading: Reading) -> Section:
     if refusal is not None:
         title = f"Cannot say what happens from line {refusal.line} on"
         cure = _instead(refusal.what) if isinstance(refusal, Refusal) else ""
-        lines = [f"{refusal.reason}.", cure, "What comes before it is below."]
+        lines = [f"{refusal.reason}.", cure, "The part before it is explained below."]
         text = " ".join(filter(None, lines))
         return Section("verdict", words(title), (), (Prose(words(text)),))
     if failure is not None:
@@ -236,14 +236,14 @@ def _backwards(reading: Reading, limits: Limits) -> list[Section]:
     sections = []
     for line, back in list(first.items())[:MOST_BACKWARDS]:
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
+        remark = words(f"runs {times[line]} times; this is the first") if times[line] > 1 else ()
         title = words(f"Line {line}: {text}")
         blocks = _explained(explained(back, reached, limits), reading.trace.unseeded)
         sections.append(Section("backward", title, remark, blocks))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
         lines_run = "line runs" if left == 1 else "lines run"
-        note = Prose(words(f"{left} further {lines_run} backward, as these do."))
+        note = Prose(words(f"{left} more {lines_run} backward."))
         sections.append(Section("backward", words("More"), (), (note,)))
     return sections
 

@@ -75,7 +75,7 @@ def gradients(reading: Reading) -> str:
             and value.grad is not None
         ):
             text = numbers(value.grad)
-            parts.append(f"{name}.grad = {text}" if text else f"{name}.grad is there")
+            parts.append(f"{name}.grad = {text}" if text else f"{name}.grad is set")
     return ", ".join(parts[:3])
 
 

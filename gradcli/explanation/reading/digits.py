@@ -29,10 +29,10 @@ def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
             names = [*lines][:MOST]
             yield Finding(
                 "last-digits",
-                f"The last digits of line {shown[0]} are not sure",
-                f"PyTorch's {_listed(names)} may round to a neighbour of the number here, on one "
-                f"processor and not on another; the first {SURE[size]} digits agree unless "
-                "most of a number cancels.",
+                f"The last digits that line {shown[0]} prints are uncertain",
+                f"PyTorch's {_listed(names)} may round the last digit differently, depending on "
+                f"the processor; the first {SURE[size]} digits agree unless "
+                "almost equal numbers are subtracted.",
                 "",
                 shown[0],
                 evidence(reading, *_computed(lines, names)),

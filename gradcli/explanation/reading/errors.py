@@ -57,14 +57,14 @@ def _of_records(reading: Reading, message: str) -> str:
     name = operation(record)
     if "second time" in message and record.freed_line:
         return (
-            f"{name}, line {record.line}, let go of what it saved when line {record.freed_line} "
-            "ran backward; another backward pass through it finds nothing."
+            f"{name}, line {record.line}, saved tensors that backward at line {record.freed_line} "
+            "freed; a second backward pass through it needs them."
         )
     if saved is not None and "inplace" in message:
         what = "its result" if saved.owned else "its operand"
         lines = list(dict.fromkeys(n for n in saved.tensor.version.lines[saved.version :] if n))
         wrote = " and ".join(f"line {n}" for n in lines[:3]) or "a later change"
-        return f"The derivative of {name} needs {what}; {wrote} wrote over it."
+        return f"The derivative of {name} needs {what}, which {wrote} overwrote."
     return ""
 
 
@@ -102,7 +102,7 @@ def _freed(record: Record, line: int) -> Iterator[tuple[int, str]]:
     name = operation(record)
     if record.freed_line == line:
         yield record.line or 0, f"{name} saves what its backward needs"
-        yield line, f"frees it the first time; the next time {name} has nothing left"
+        yield line, f"frees it the first time, so that {name} lacks it the next time"
         return
     yield record.line or 0, f"{name} saves what its backward needs"
     yield record.freed_line, "runs backward, and frees it"

@@ -26,8 +26,8 @@ from .steps import analysis_of, is_spread, operands, operation, records, result
 
 Look = Callable[[Reading, Text], Iterator[Finding]]
 
-GREW = "The numbers grow from turn to turn: a smaller learning rate, or clip_grad_norm_."
-KEEP = "Keep its operand away from there: clamp it, or compute the whole by one function."
+GREW = "The numbers grow from step to step: use a smaller learning rate or clip_grad_norm_."
+KEEP = "Keep its operand away from that point: clamp it, or use one function for the whole."
 
 
 def not_finite(reading: Reading, _: Any, limits: Limits | None) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
     rows = [
         (n, f"{first.operation}: the backward pass through it is {first.kind}") for n in built[:1]
     ]
-    same = "\nFinite at these values, and elsewhere the same value and gradient."
+    same = "\nIt is finite at these values, and has the same value and gradient elsewhere."
     return Finding(
         "not-finite",
         f"The gradient of line {back.line} is {first.kind} at {first.name}{more}",
@@ -92,7 +92,9 @@ def _nonfinite_leaf(back: Backward) -> str:
     """The name of a leaf whose value is not finite; "" if there is none."""
     for leaf in back.leaves:
         if kind := kind_of(back.values[leaf]):
-            return f"{back.paths.get(leaf) or back.called.get(leaf, 'a leaf')} holds {kind} itself"
+            return (
+                f"{back.paths.get(leaf) or back.called.get(leaf, 'a leaf')} itself contains {kind}"
+            )
     return ""
 
 
@@ -105,7 +107,7 @@ def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Itera
             yield Finding(
                 "not-finite",
                 f"The gradient of line {back.line} is {kind}",
-                f"{operation(record)} gives {given} of finite numbers, and backward meets it.",
+                f"{operation(record)} returns {given} for finite numbers, and backward uses it.",
                 keep,
                 back.line,
                 evidence(reading, (record.line, f"gives {given}"), (back.line, "runs backward")),
@@ -157,7 +159,7 @@ def not_called(reading: Reading, text: Text) -> Iterator[Finding]:
             yield Finding(
                 "not-called",
                 f"Line {node.lineno} does not call {name}",
-                f"Without parentheses a method is looked up and left: {name} does not run.",
+                f"Without parentheses a method is only looked up: {name} does not run.",
                 f"line {node.lineno}:  {text.of(node)}()",
                 node.lineno,
                 evidence(reading, (node.lineno, "no parentheses")),
@@ -179,7 +181,7 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
         name = _name(reading, leaf) or "a parameter"
         first = next(b for b in backwards if leaf in b.leaves)
         before = numbers(Tensor(back.before[leaf]))
-        held = f"{name}.grad holds {before} already" if before else f"{name}.grad is there already"
+        held = f"{name}.grad holds {before} already" if before else f"{name}.grad is set already"
         shown = [(back.line, f"runs again: {held}")]
         if first.line != back.line:
             shown = [(first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}")]
@@ -188,8 +190,8 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
         clear = f"{optimizer}.zero_grad()" if optimizer else f"{name}.grad = None"
         yield Finding(
             "accumulates",
-            f"Gradients add up: {name}.grad is not that of line {back.line} alone",
-            "backward() adds to .grad; nothing here clears it in between.",
+            f"Gradients add up: {name}.grad is not the gradient of line {back.line} alone",
+            "backward() adds to .grad, which the program does not clear in between.",
             f"{clear} before the next backward pass, unless the sum is meant.",
             back.line,
             evidence(reading, *shown),
@@ -210,7 +212,7 @@ def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
                 sizes = f"{shapes[0]} against {shapes[1]}"
                 yield Finding(
                     "broadcast",
-                    "The loss broadcasts: each prediction meets each target",
+                    "The loss broadcasts: each prediction is compared with every target",
                     f"{sizes} becomes {n}×{n}: the gradient pulls every prediction to the mean of "
                     "the targets.",
                     "Equal shapes: prediction.squeeze(1), or target.unsqueeze(1).",
@@ -230,9 +232,9 @@ def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
             continue
         yield Finding(
             "repeated-write",
-            f"Line {warning.line} writes over more elements than it names",
-            "The tensor is expanded, as the gradient that sum() sends back is: one number in "
-            "memory stands for many elements, and a write to one of them reaches all.",
+            f"Line {warning.line} changes more elements than it selects",
+            "The tensor is expanded, like the gradient that sum() sends back: many elements share "
+            "one number in memory, and writing to one of them changes all.",
             _copy_first(text, warning.line),
             warning.line,
             evidence(reading, (warning.line, "writes to an expanded tensor")),
@@ -246,11 +248,11 @@ def _copy_first(text: Text, line: int) -> str:
         for call in in_place_calls(statement):
             name = dotted(base_of(owner(call)))
             if name and any(isinstance(n, ast.Lambda) for n in text.around(call)):
-                return f"A copy first: {name}.clone() in the place of {name}."
+                return f"Copy first: {name}.clone() instead of {name}."
         name = dotted(base_of(written(statement)))
         if name:
-            return f"A copy first: {name} = {name}.clone()."
-    return "A copy first, with .clone()."
+            return f"Copy first: {name} = {name}.clone()."
+    return "Copy first, with .clone()."
 
 
 # ---- missing gradients ---------------------------------------------------------------------------
@@ -275,9 +277,9 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
         yield Finding(
             "non-leaf",
             f"{name}.grad is None: {name} is computed",
-            "backward() fills the .grad of leaves; what is computed from them keeps none.",
+            "backward() fills .grad of leaves only, not of tensors computed from them.",
             f"{name}.retain_grad() after line {line}; or make {name} a leaf: "
-            "requires_grad_() on its numbers, not on what it comes from.",
+            "call requires_grad_() on it, not on the tensors it is computed from.",
             warning.line,
             evidence(
                 reading, (line, f"computes {name}"), (warning.line, f"reads {name}.grad: None")
@@ -306,8 +308,8 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
             continue
         added = _derivatives_of(reading, tensor, name)
         cut = None if added else _cut(reading, text)
-        reason = cut[1] if cut else "No output that goes back was computed from it."
-        use = added[1] if added else f"Use {name} in what goes back, or take it out."
+        reason = cut[1] if cut else "No output of a backward pass was computed from it."
+        use = added[1] if added else f"Use {name} in the loss, or remove it."
         last = backwards[-1].line
         shown = [(cut[0], "cuts the graph")] if cut else []
         shown.append((last, f"runs backward, and does not reach {name}"))
@@ -329,9 +331,9 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
     for back in reading.trace.backwards:
         if back.kind == "grad" and any(leaf is tensor for leaf in back.leaves):
             return (
-                f"What goes back is made of the derivatives of line {back.line}, and {name} is in "
-                "none of them, as neither x nor b is in w, the derivative of w * x + b.",
-                "None is right for a loss of derivatives alone; a term with the values themselves, "
+                f"The loss is computed from the derivatives of line {back.line}, and {name} is in "
+                "none of them, just as neither x nor b is in w, the derivative of w * x + b.",
+                "None is correct for a loss of derivatives only; a term with the values, "
                 f"such as a boundary condition, gives {name} a gradient.",
             )
     return None
@@ -368,7 +370,7 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
             and "no_grad" in text.of(node.items[0].context_expr)
             and not any("grad" in text.of(s) and isinstance(s, ast.AugAssign) for s in node.body)
         ):
-            return node.lineno, f"Line {node.lineno}: nothing is recorded within no_grad()."
+            return node.lineno, f"Line {node.lineno}: operations inside no_grad() are not recorded."
         printed = any(method(a) == "print" for a in text.around(node) if isinstance(a, ast.Call))
         if isinstance(node, ast.Call | ast.Attribute) and not printed:
             if isinstance(getattr(node, "ctx", None), ast.Store):
@@ -392,10 +394,10 @@ def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
             cut = _cut(reading, text)
             yield Finding(
                 "loss-leaf",
-                f"{name or 'The loss'} is a leaf: nothing behind it gets a gradient",
-                "requires_grad on the loss silences the error and does not mend the graph."
+                f"{name or 'The loss'} is a leaf: no tensor before it gets a gradient",
+                "Setting requires_grad on the loss hides the error, but does not repair the graph."
                 + (f" {cut[1]}" if cut else ""),
-                "Take away what cuts the graph, and the flag with it.",
+                "Remove what cuts the graph, and requires_grad on the loss.",
                 back.line,
                 evidence(reading, (back.line, "runs backward to itself, and no further")),
             )
@@ -418,14 +420,14 @@ def unregistered(reading: Reading, text: Text) -> Iterator[Finding]:
                 kind = "ModuleDict" if type(value) is dict else "ModuleList"
                 why, cure = f"Modules in a {type(value).__name__} are hidden", f"nn.{kind}(...)"
             elif isinstance(value, Tensor) and value.requires_grad and value.is_leaf:
-                why, cure = "A tensor that is no Parameter is hidden", "nn.Parameter(...)"
+                why, cure = "A tensor that is not a Parameter is hidden", "nn.Parameter(...)"
             else:
                 continue
             line = next((n.lineno for n in _stores(text, own)), None)
             yield Finding(
                 "unregistered",
-                f"{name}.parameters() does not have {name}.{own}",
-                f"{why} from nn.Module: an optimiser, state_dict() and to() pass them by.",
+                f"{name}.parameters() does not include {name}.{own}",
+                f"{why} from nn.Module: an optimiser, state_dict() and to() skip them.",
                 f"self.{own} = {cure}",
                 line,
                 evidence(reading, (line, "is not registered")),
@@ -455,9 +457,9 @@ def flat(reading: Reading, text: Text) -> Iterator[Finding]:
                 yield Finding(
                     "flat",
                     f"{name} lets no gradient through",
-                    f"The derivative of {name} is 0 wherever it exists: what is before it learns "
-                    "nothing.",
-                    f"Straight through: x + ({name}(x) - x).detach(); or a smooth function.",
+                    f"The derivative of {name} is 0 wherever it exists: parameters before it do "
+                    "not learn.",
+                    f"Use straight-through, x + ({name}(x) - x).detach(), or a smooth function.",
                     record.line,
                     evidence(reading, (record.line, "its gradient is 0")),
                 )
@@ -475,7 +477,7 @@ def dead_relu(reading: Reading, text: Text) -> Iterator[Finding]:
                     "dead-relu",
                     "A relu lets nothing through: every gradient before it is 0",
                     "All its inputs are 0 or below, where its derivative is 0.",
-                    "Other initial values, a smaller learning rate, or leaky_relu.",
+                    "Use other initial values, a smaller learning rate or leaky_relu.",
                     record.line,
                     evidence(reading, (record.line, f"all {output.numel} outputs are 0")),
                 )
@@ -498,9 +500,9 @@ def softmax_twice(reading: Reading, text: Text) -> Iterator[Finding]:
                 yield Finding(
                     "softmax-twice",
                     f"{function} before a loss that applies it itself",
-                    f"{loss} takes scores: of {function}'s output it takes {function} again, and "
-                    "the gradients shrink.",
-                    f"Give the loss the scores, without {function}.",
+                    f"{loss} expects scores: it applies {function} to {function}'s output, "
+                    "which shrinks the gradients.",
+                    f"Pass the scores to the loss, without {function}.",
                     inner.line,
                     evidence(
                         reading,
@@ -533,8 +535,8 @@ def graph_of_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
             yield Finding(
                 "create-graph",
                 "backward(create_graph=True) ties each gradient to its graph",
-                "The .grad of a leaf then has a graph that leads back to the leaf: it is not let "
-                "go of." + ("" if used else " Nothing here differentiates it."),
+                "The .grad of a leaf then has a graph that refers to the leaf: this cycle is not "
+                "freed." + ("" if used else " The program does not differentiate it."),
                 "torch.autograd.grad(loss, inputs, create_graph=True)"
                 if used
                 else "Leave create_graph=True out.",
@@ -549,21 +551,27 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
     for node in ast.walk(text.tree):
         title = why = cure = ""
         if isinstance(node, ast.Call) and keyword(node, "volatile"):
-            title, why = "volatile does nothing since PyTorch 0.4", "Recording goes on within it."
+            title, why = (
+                "volatile does nothing since PyTorch 0.4",
+                "Operations on it are still recorded.",
+            )
             cure = "with torch.no_grad(): around what should not be recorded."
         elif isinstance(node, ast.Call) and method(node) == "Variable":
             title = "Variable is a tensor since PyTorch 0.4"
-            why = "Tensors and Variables are one class; Variable(x) gives a tensor."
+            why = "Tensors and Variables are one class; Variable(x) returns a tensor."
             cure = "torch.tensor(..., requires_grad=True)"
         elif isinstance(node, ast.Attribute) and _written_data(reading, text, node):
             title = ".data hides a change from autograd"
             why = (
-                "Before 0.4 it was the tensor within a Variable. A change through it is not "
-                "counted: where backward needs the old numbers, the gradient is silently wrong."
+                "Before 0.4 it was the tensor inside a Variable. Autograd does not notice a change "
+                "through it: if backward needs the old values, the gradient is silently wrong."
             )
             cure = "x.detach() to read, with torch.no_grad(): to write."
         elif isinstance(node, ast.Call) and keyword(node, "size_average"):
-            title, why = "size_average is reduction since PyTorch 0.4", "It is still understood."
+            title, why = (
+                "size_average is reduction since PyTorch 0.4",
+                "The old argument still works.",
+            )
             cure = 'reduction="mean" or reduction="sum".'
         if title:
             line: int = node.lineno  # type: ignore[attr-defined]

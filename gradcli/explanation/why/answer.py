@@ -129,7 +129,13 @@ class Why:
             for (kind, reason), names in by_cause.items()
         ]
         rows += [
-            Row((plain(f"{count:,} more"), words(kind), words("not looked at for want of time")))
+            Row(
+                (
+                    plain(f"{count:,} more"),
+                    words(kind),
+                    words("not examined: out of time"),
+                )
+            )
             for kind, count in self.left.items()
         ]
         return [Section("why", words("Why"), (), (Table(tuple(rows)),))]
@@ -145,13 +151,13 @@ class Why:
     def _seed(self) -> list[Section]:
         if not self.assumed_seed:
             return []
-        text = f"PyTorch asks for a seed here ({NOT_SCALAR}): this is with ones_like(out)"
+        text = f"PyTorch requires a seed here ({NOT_SCALAR}): this answer uses ones_like(out)"
         return [Section("seed", words("Seed"), (), (Note("implicit-seed", words(text)),))]
 
     def _cure(self) -> list[Section]:
         if self.rewritten is None:
             return []
-        text = Prose(words("finite at these values, and elsewhere the same value and gradient"))
+        text = Prose(words("finite at these values, with the same value and gradient elsewhere"))
         blocks = (Code(self.rewritten, "python"), text)
         return [Section("rewritten", words("Instead"), (), blocks)]
 

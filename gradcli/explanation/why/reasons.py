@@ -19,12 +19,12 @@ from .tracing import Index, LocalStep, Origin, Tracer, first
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
 INSTEAD = {  # alternatives to operations without a derivative
-    "comparison": "a comparison counts, it does not slope: train on sigmoid or a loss such as "
+    "comparison": "a comparison has no slope: train on sigmoid or a loss such as "
     "binary_cross_entropy_with_logits, and keep this as a metric",
     "index": "train on the scores themselves (softmax, cross_entropy), and keep indices as a "
     "metric",
     "barrier": "leave it out where a gradient should flow",
-    "other": "use a smooth function in its place",
+    "other": "use a smooth function instead",
 }
 
 
@@ -49,7 +49,7 @@ class Reasons:
         parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
         if kind == "nan" and np.isinf(sent):
             maker, other = self._maker(origin), self.tracer.beside(origin)
-            parts.append(f"{maker} makes nan of it" if maker else "")
+            parts.append(f"{maker} turns it into nan" if maker else "")
             if other is not None and not maker:
                 also = number(float(other.sent[origin.at]))
                 parts.append(f"{operation_name(self.a, other.node)} adds {also}, which makes nan")
@@ -65,7 +65,7 @@ class Reasons:
         if not origin.cancels:
             return "the seed is not finite there"
         terms = " + ".join(number(t) for t in origin.terms)
-        return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
+        return f"the {len(origin.terms)} gradients that arrive add up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, index: Index) -> str:
         """A clause on the operation that passed back a zero."""
@@ -118,7 +118,7 @@ class Reasons:
         """Why an element is zero."""
         if origin.cancels:
             terms = " and ".join(number(t) for t in origin.terms)
-            return f"what arrives from {len(origin.terms)} sides cancels: {terms}"
+            return f"the {len(origin.terms)} gradients that arrive cancel: {terms}"
         if origin.step is None:
             return "the seed is 0 there, and nothing else arrives"
         step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
@@ -214,14 +214,14 @@ class Reasons:
     def cut(self, node: Node | None, out: str) -> str:
         """Why there is no gradient at all."""
         if node is None:
-            return f"{out} is computed without its numbers"
+            return f"{out} does not depend on its values"
         text = self._text(node)
         if node.op.name == "detach" or node.op.family == "barrier":
-            return f"{text} is cut off: no gradient goes through {operation_name(self.a, node)}"
+            return f"{text} is cut off: no gradient flows through {operation_name(self.a, node)}"
         if node.dtype == "bool":
-            return f"{text} is True or False: no gradient goes through a comparison"
+            return f"{text} is True or False: no gradient flows through a comparison"
         if node.dtype == "int":
-            return f"{text} holds integers: no gradient goes through them"
+            return f"{text} contains integers: no gradient flows through them"
         if not conducts(node):
             return f"no gradient goes through {text}"
         return f"{text} passes back no gradient: PyTorch has no derivative with respect to it"

@@ -68,7 +68,7 @@ def apply(
     """
     if MODE.dual_level and any(map(_is_dual, inputs)):
         if into is not None:
-            raise Unsupported("a change in place with dual tensors")
+            raise Unsupported("an in-place operation on dual tensors")
         return MODE.apply_to_duals(op, inputs, attrs, name)
     check_kinds(op.name, inputs)
     operation = Operation(prepare(op, inputs, attrs), inputs, name, into, line)

@@ -205,11 +205,11 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
         operands = [o for o in (self, other) if isinstance(o, Tensor)]
         check_writable(self, operands[1:])
         if MODE.recording and any(o.requires_grad for o in operands):
-            raise Unsupported("this change in place of a tensor that requires a gradient")
+            raise Unsupported("this in-place operation on a tensor that requires a gradient")
         check_kind(self, result_type([self, other]))
         result = function(m, self, other)
         if result.shape != self.shape:
-            raise Unsupported("this change in place by a larger tensor")
+            raise Unsupported("this in-place operation with a larger tensor")
         self.write(result.data)
         self.changed()
         return self
@@ -306,13 +306,13 @@ def _define_binary(name: str) -> None:
 
     def function(m: Machine, input: Any, other: Any, *, alpha: Any = 1, **named: Any) -> Any:
         if named:
-            raise Unsupported(f"{', '.join(named)} of torch.{name}")
+            raise Unsupported(f"the argument {', '.join(named)} of torch.{name}")
         alpha = scalar(alpha)
         check_alpha([o for o in (input, other) if _operand(o) is not NotImplemented], alpha)
         scaled = other
         if alpha != 1:
             if isinstance(other, Tensor) and other.dtype is BOOL:
-                raise Unsupported(f"alpha of torch.{name} of masks")
+                raise Unsupported(f"the argument alpha of torch.{name} for boolean tensors")
             scaled = (
                 call_operator("mul", other, alpha) if isinstance(other, Tensor) else other * alpha
             )

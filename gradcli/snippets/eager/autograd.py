@@ -54,7 +54,7 @@ def _remove(m: Machine, self: Handle) -> None:
 
 
 def _number(m: Machine, self: Handle) -> int:
-    raise Unsupported("the number of a hook")
+    raise Unsupported("the id of a hook's handle")
 
 
 Handle.cls.members |= {
@@ -444,7 +444,7 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     if not (isinstance(call, tuple) and isinstance(call[0], Node)):
         return list(record.edges)
     if call[0].op.name == "matmul" and record.name not in PRODUCTS:
-        raise Unsupported("the records that a product of batches, or of a vector, is made of")
+        raise Unsupported("next_functions of a matmul that PyTorch computes in several operations")
     names = call[0].op.inputs
     shown = []
     for name, value, edge in zip(names, call[1], record.edges, strict=False):

@@ -345,7 +345,9 @@ def _keep_result(name: str, target: Tensor, graph: Node) -> None:
     slope, which is not invertible.
     """
     if name == "leaky_relu" and graph.attrs.get("negative_slope", 0) < 0:
-        raise Unsupported("leaky_relu_() with a negative slope of what requires a gradient")
+        raise Unsupported(
+            "leaky_relu_() with negative_slope < 0 on a tensor that requires a gradient"
+        )
     record = target._record
     if record is not None and target.view is None and not MODE.saved_hooks:
         record.guards.append(Saved(target, record))
@@ -356,17 +358,17 @@ def _check_in_place(
 ) -> None:
     """Raise PyTorch's error if it refuses an in-place operation."""
     if MODE.transforms and lacks_batch(target, args):
-        raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
+        raise Unsupported(f"{name}_() inside vmap() on a tensor without the mapped dimension")
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):
         text = f"{name}_(): argument 'other' (position 1) must be Tensor, not NoneType"
         raise error("TypeError", text)
     repeats = name in MAY_REPEAT
     others = tensors_in(args[:1] if name == "masked_fill" else args)
     if name in SUMS_OF_PRODUCTS and any(np.shares_memory(target.data, t.data) for t in others):
-        raise Unsupported(f"{name}_() of a tensor that it also multiplies")
+        raise Unsupported(f"{name}_() on a tensor that is also one of its factors")
     check_writable(target, others, repeats=repeats, called=_overload(name, args or named))
     if name == "index_put" and has_repeats(target):
-        raise Unsupported("index_put_ of an expanded tensor")  # the order of writes is not known
+        raise Unsupported("index_put_() on an expanded tensor")  # the order of writes is not known
     warn_of_repeats(target, f"{name}_")
     refuse(name, [target, *args], named)
     if name == "sub" and args:

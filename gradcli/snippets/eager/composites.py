@@ -311,7 +311,7 @@ def _define_loss(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             given |= as_reduction(**legacy)
             m.warn(EXCEPTIONS["UserWarning"], LEGACY_REDUCTION.format(given["reduction"]))
         if given.get("weight") is not None and "weight" not in function.__annotations__:
-            raise Unsupported(f"weights of {name}")
+            raise Unsupported(f"the argument weight of {name}()")
         return function(m, **{k: v for k, v in given.items() if k != "weight" or v is not None})
 
     define("F", name=name)(call)
@@ -450,7 +450,7 @@ def binary_cross_entropy_with_logits(
     """Binary cross-entropy of the sigmoid of the input."""
     _check_same("logits", input, target)
     if target.dtype.is_floating and target.dtype is not input.dtype:
-        raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
+        raise Unsupported("binary_cross_entropy_with_logits() of two floating dtypes")
     if pos_weight is not None:
         check_broadcast(pos_weight, input)
     if not target.dtype.is_floating and input.dtype.is_floating:
@@ -654,7 +654,7 @@ def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, shape
     """Dropout to selu's least value instead of 0, scaled and shifted to keep mean and variance."""
     _check_chance(p)
     if calls.is_true(inplace):
-        raise Unsupported("alpha_dropout() in place")
+        raise Unsupported("alpha_dropout(inplace=True)")
     if not training or p == 0:
         return input
     if p == 1:
@@ -692,7 +692,7 @@ def normalize(
 ) -> Tensor:
     """The input divided by its norm along a dimension."""
     if out is not None:
-        raise Unsupported("out of normalize()")
+        raise Unsupported("the argument out of normalize()")
     check_dims(input, dim)
     norm = calls.call("norm", [input, p, dim], {"keepdim": True}, method=True)
     least = calls.call("clamp_min", [norm, eps], {}, method=True)
@@ -746,7 +746,7 @@ def set_default_dtype(m: Machine, d: Any) -> None:
 def set_default_device(m: Machine, device: Any) -> None:
     """Set the device of new tensors, which can only be the CPU."""
     if device is not None and device_of(device).type != "cpu":
-        raise Unsupported("another default device than the processor")
+        raise Unsupported("a default device other than the CPU")
 
 
 @define("torch")
@@ -755,7 +755,7 @@ def set_default_tensor_type(m: Machine, t: Any) -> None:
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "name", "")
     kinds = {d.legacy: d for d in BY_NAME.values() if d.is_floating}
     if name not in kinds:
-        raise Unsupported("torch.set_default_tensor_type of this kind")
+        raise Unsupported("torch.set_default_tensor_type() with this type")
     m.warn(EXCEPTIONS["UserWarning"], DEFAULT_TENSOR_TYPE)
     MODE.default_dtype = kinds[name]
 

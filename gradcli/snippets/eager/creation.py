@@ -56,7 +56,7 @@ def check_flag(name: str, value: Any, place: str = "") -> None:
     if not isinstance(value, bool) and isinstance(value, int | float | str | list):
         kind = type(value).__name__
         if not name:
-            raise Unsupported("a requires_grad that is no bool")
+            raise Unsupported("a requires_grad that is not a bool")
         text = f"{name}(): argument 'requires_grad'{place} must be bool, not {kind}"
         raise error("TypeError", text)
 
@@ -81,14 +81,14 @@ def finished(
             text = f"{maker}() got an unexpected keyword argument '{name}'"
             raise error("TypeError", text)
         if name not in LAYOUT:
-            raise Unsupported(f"the argument {name} of a function that makes a tensor")
+            raise Unsupported(f"the argument {name} of a function that creates a tensor")
     if check_device(device, copies=copies).type == "meta":
         tensor = MetaTensor(tensor)
     check_flag(maker, requires_grad)
     if requires_grad and not tensor.dtype.is_floating:
         raise error("RuntimeError", ONLY_FLOATS)
     if requires_grad and MODE.inference:
-        raise Unsupported("a tensor of inference mode that requires a gradient")
+        raise Unsupported("requires_grad=True on a tensor created in inference mode")
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
     if MODE.transforms:
@@ -446,7 +446,7 @@ def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = Non
     """Fill a tensor with 1 with probability p, otherwise 0."""
     check_writable(self)
     if isinstance(p, Tensor):
-        raise Unsupported("bernoulli_ with a tensor")
+        raise Unsupported("bernoulli_() with a tensor of probabilities")
     if not 0 <= p <= 1:
         raise error("RuntimeError", f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     drawn = drawn_over(self, lambda shape: _generator(generator).chances(shape, p))
@@ -469,7 +469,7 @@ def multinomial(
         text = f"multinomial only supports floating-point dtypes for input, got: {kind}"
         raise error("RuntimeError", text)
     if input.ndim not in (1, 2) or not weights.size:
-        raise Unsupported("multinomial of these weights")
+        raise Unsupported("multinomial() of weights of this shape")
     if not np.isfinite(weights).all() or (weights < 0).any():
         text = "probability tensor contains either `inf`, `nan` or element < 0"
         raise error("RuntimeError", text)
@@ -488,7 +488,7 @@ def multinomial(
 def standard_gamma(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
     """Samples of gamma distributions of scale 1, with these shape parameters."""
     if MODE.recording and input.requires_grad:
-        raise Unsupported("gradients through samples of Gamma")
+        raise Unsupported("a gradient through samples of Gamma")
     drawn = _generator(generator).gamma(input.data)
     least = np.finfo(input.data.dtype).tiny
     return Tensor(np.maximum(drawn.astype(input.data.dtype), least), input.dtype)
@@ -498,7 +498,7 @@ def standard_gamma(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
 def sample_dirichlet(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
     """Samples of Dirichlet distributions."""
     if MODE.recording and input.requires_grad:
-        raise Unsupported("gradients through samples of Dirichlet and Beta")
+        raise Unsupported("a gradient through samples of Dirichlet or Beta")
     drawn, kind = _generator(generator).gamma(input.data), input.data.dtype
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(kind)
     return Tensor(np.clip(shares, np.finfo(kind).tiny, np.nextafter(kind.type(1), kind.type(0))))
@@ -508,7 +508,7 @@ def sample_dirichlet(m: Machine, input: Tensor, generator: Any = None) -> Tensor
 def poisson(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
     """Samples of Poisson distributions with these rates."""
     if not input.dtype.is_floating:
-        raise Unsupported("torch.poisson of integers")
+        raise Unsupported("torch.poisson() of an integer tensor")
     if (input.data < 0).any():
         raise error("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
     drawn = _generator(generator).poisson(input.data)
@@ -553,7 +553,7 @@ def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named
     check_writable(self)
     arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in arguments or self.dtype is BOOL:
-        raise Unsupported("random_ of all numbers of a dtype")
+        raise Unsupported("random_() without an upper bound, or on a boolean tensor")
     low, high, source = arguments.get("from", 0), arguments["to"], _generator(generator)
     if low >= high:
         text = f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
@@ -685,7 +685,9 @@ def new_legacy(m: Machine, dtype: DType | None, *args: Any, **named: Any) -> Ten
     if not args:
         return Tensor(np.zeros(0, kind.numpy), kind)
     if len(args) > 1:
-        raise Unsupported("several arguments, not all sizes, of an older maker of tensors")
+        raise Unsupported(
+            "a legacy constructor (torch.FloatTensor) with several arguments that are not all sizes"
+        )
     return leaf_tensor(args[0], kind)
 
 
@@ -721,7 +723,9 @@ def _refused_new(m: Machine, args: Sequence[Any], named: dict[str, Any]) -> Exce
     """The error of a legacy constructor for keywords that it does not take."""
     sizes = all(type(a) is int for a in args)
     if len(named) > 1 or not args or not (sizes or isinstance(args[0], list)):
-        return Unsupported(f"the argument {next(iter(named))} of an older maker of tensors")
+        return Unsupported(
+            f"the argument {next(iter(named))} of a legacy constructor (torch.FloatTensor)"
+        )
     (keyword,) = named
     kinds = [m.class_of(a).name for a in args]
     text = f"got ({', '.join([*kinds, f'{keyword}={_kind_of(m, named[keyword])}'])})"

@@ -60,7 +60,7 @@ def check_device(value: Any, *, copies: bool = True) -> Device:
     device = device_of(value)
     if device.type not in ("cpu", "meta"):
         if device.type not in MESSAGES or (device.type == "mps" and not copies):
-            raise Unsupported(f"a tensor of the device {device}")
+            raise Unsupported(f"a tensor on the device {device}")
         raise error(*MESSAGES[device.type])
     return device
 

@@ -323,7 +323,7 @@ def _quantile(input: Tensor, q: Any, *_: Any, **__: Any) -> None:
 @check("sign", "sgn")
 def _sign(input: Tensor, *_: Any, **__: Any) -> None:
     if input.dtype is BOOL:
-        raise Unsupported("the sign of a mask")
+        raise Unsupported("the sign of a boolean tensor")
 
 
 def _only_floats(name: str, kernel: str) -> None:

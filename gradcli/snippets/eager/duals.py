@@ -92,14 +92,16 @@ def _in_place(name: str, function: Function) -> Function:
         if not lives(self):
             return function(m, self, *args, **named)
         if self.primal.requires_grad or self.tangent.requires_grad:
-            raise Unsupported("a change in place of a dual tensor that requires a gradient")
+            raise Unsupported("an in-place change of a dual tensor that requires a gradient")
         if name == "__setitem__":
             return _set_item(m, self, *args)
         if name in ("zero_", "fill_", "copy_"):
             _set_item(m, self, ..., *(args or (0.0,)))
         else:
             if any(_shares_memory(self, t) for t in tensors_in([*args, *named.values()])):
-                raise Unsupported("a change in place of a dual tensor by its own elements")
+                raise Unsupported(
+                    "an in-place change of a dual tensor by a tensor that shares its memory"
+                )
             plain = OUT_OF_PLACE.get(name, name[:-1])
             _set_item(m, self, ..., m.call(m.get(self, plain), args, named))
         return self
@@ -119,6 +121,6 @@ def _set_item(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
         raise Unsupported("an index that is a dual tensor")
     primal, tangent = (value.primal, value.tangent) if lives(value) else (value, 0.0)
     if isinstance(primal, Tensor) and primal.requires_grad:
-        raise Unsupported("a change in place of a dual tensor that requires a gradient")
+        raise Unsupported("an in-place change of a dual tensor that requires a gradient")
     set_item(m, self.primal, index, primal)
     set_item(m, self.tangent, index, tangent)

@@ -40,7 +40,7 @@ def _check_numbers(term: Tensor) -> None:
         raise error("TypeError", "iteration over a 0-d tensor")
     if term.ndim > 1 and term.numel and term.numel != term.shape[0]:
         raise error("RuntimeError", "Boolean value of Tensor with more than one value is ambiguous")
-    raise Unsupported("einsum() with a tensor in the place of a list of numbers")
+    raise Unsupported("einsum() with a tensor instead of a list of numbers")
 
 
 def _check_equation(equation: str, operands: Sequence[Tensor]) -> None:
@@ -130,4 +130,4 @@ def _check_masks(equation: str, count: int) -> None:
     first, *others = map(set, inputs.split(","))
     if count == 2 and summed & first & others[0]:
         raise not_implemented("bmm", BOOL)
-    raise Unsupported("einsum() of masks that adds up")
+    raise Unsupported("einsum() that sums over boolean tensors")

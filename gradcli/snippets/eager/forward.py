@@ -122,7 +122,9 @@ class Linearized(Object):
                 for meta in record.metas
             ]
             if not record.freed and any(s.version != s.tensor.version.number for s in record.saved):
-                raise Unsupported("forward mode through what was changed in place after its use")
+                raise Unsupported(
+                    "forward mode through a tensor that was changed in place after it was used"
+                )
             grads = zip(record.edges, record.backward(m, record, [*seeds]))
             back = [
                 None if edge is None or g is None else fitted(g, edge, k, record)

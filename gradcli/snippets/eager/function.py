@@ -191,7 +191,7 @@ def _check_transforms(cls: Class, args: Sequence[Any]) -> None:
     if not in_vmap():
         return
     if cls.lookup("vmap") is not MISSING:
-        raise Unsupported("a Function with a rule for vmap, within what vmap maps")
+        raise Unsupported("a Function that defines its own vmap() method, inside vmap()")
     if generated in (MISSING, False):
         raise error("RuntimeError", NO_VMAP.format(cls.name))
 
@@ -332,7 +332,7 @@ def _record(
         elif len(results) == 1:
             rebase(result, record)
         else:
-            raise Unsupported("a Function with several outputs that changes a view in place")
+            raise Unsupported("a Function that has several outputs and changes a view in place")
     for value in context.saved:
         if value is not None:
             is_output = any(value is r for r in outputs)

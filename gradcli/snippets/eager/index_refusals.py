@@ -229,7 +229,7 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
 @check("masked_select")
 def _masked_select(input: Tensor, mask: Tensor) -> None:
     if in_vmap():
-        raise Unsupported("masked_select within vmap")
+        raise Unsupported("masked_select() inside vmap()")
     if mask.dtype.kind != "bool":
         raise error("RuntimeError", "masked_select: expected BoolTensor for mask")
     check_broadcast(mask, input)

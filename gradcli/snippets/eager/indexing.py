@@ -468,4 +468,4 @@ def _expanded(source: Tensor, target: Tensor) -> str:
                 f"({b[-back]}) at non-singleton dimension {dim}.  Target sizes: {list(a)}.  Tensor "
                 f"sizes: {list(b)}"
             )
-    raise Unsupported("a copy between these shapes")
+    raise Unsupported("copying between tensors of these shapes")

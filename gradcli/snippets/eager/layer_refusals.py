@@ -384,7 +384,7 @@ def _one_dtype(input: Tensor, *parameters: Any) -> None:
     if not others:
         return
     if input.dtype.size == 2 and set(dtypes) == {FLOAT32}:
-        raise Unsupported(f"a norm of {input.dtype!r} with parameters of torch.float32")
+        raise Unsupported(f"normalising {input.dtype!r} with parameters of torch.float32")
     text = "mixed dtype (CPU): all inputs must share same datatype."
     if dtypes[0] is input.dtype:
         kinds = input.dtype.scalar_name, others[0].scalar_name

@@ -110,7 +110,7 @@ def is_inference(m: Machine, self: Tensor) -> bool:
 @method("_is_view")
 def _is_view(m: Machine, self: Tensor) -> bool:
     if self.inference:
-        raise Unsupported("Tensor._is_view() of a tensor of inference mode")
+        raise Unsupported("Tensor._is_view() of a tensor created in inference mode")
     return self.view is not None
 
 
@@ -182,7 +182,7 @@ def unique(
 ) -> Any:
     """The distinct elements, sorted."""
     if dim is not None or in_vmap():
-        raise Unsupported("unique along a dimension, or within vmap")
+        raise Unsupported("unique() along a dimension, or inside vmap()")
     values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
     result = [Tensor(values, input.dtype)]
     if MODE.recording and input.requires_grad:
@@ -205,7 +205,7 @@ def unique_consecutive(
 ) -> Any:
     """The elements, except those that equal the one before them."""
     if dim is not None or in_vmap() or (MODE.recording and input.requires_grad):
-        raise Unsupported("unique_consecutive along a dimension, within vmap, or with a gradient")
+        raise Unsupported("unique_consecutive() with dim, inside vmap(), or with a gradient")
     flat = input.data.reshape(-1)
     starts = np.append(True, flat[1:] != flat[:-1])[: flat.size]
     result = [Tensor(flat[starts], input.dtype)]
@@ -397,7 +397,7 @@ def _change_flag(self: Tensor, value: bool, refusal: str) -> None:
         )
         raise error("RuntimeError", text)
     if value and self.inference:
-        raise Unsupported("a tensor of inference mode that requires a gradient")
+        raise Unsupported("requires_grad=True on a tensor created in inference mode")
     self.requires_grad = value
 
 
@@ -486,7 +486,7 @@ def detach(m: Machine, self: Tensor) -> Tensor:
 def detach_(m: Machine, self: Tensor) -> Tensor:
     """Detach this tensor from the graph."""
     if MODE.inference and self.requires_grad:
-        raise Unsupported("detach_() within inference_mode")
+        raise Unsupported("detach_() inside inference_mode()")
     if self.view is not None:
         raise error("RuntimeError", CANNOT_DETACH)
     self.set_record(None)
@@ -819,7 +819,7 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
 def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Fill the main diagonal with a number."""
     if wrap or self.ndim != 2:
-        raise Unsupported("fill_diagonal_ of a tensor that is no matrix")
+        raise Unsupported("fill_diagonal_() of a tensor that is not a matrix, or with wrap=True")
     place = calls.call("diagonal", (self,), {}, method=True)
     _constant(place, fill_value, "FillBackward2")
     return self
@@ -833,7 +833,7 @@ def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
     sizes = shape_of_view(shape)
     count = math.prod(sizes)
     if count > self.numel or self.view or not self.data.flags.c_contiguous:
-        raise Unsupported("resize_ of a view, or to more numbers")
+        raise Unsupported("resize_() of a view or a non-contiguous tensor, or to more elements")
     self.data = self.data.reshape(-1)[:count].reshape(sizes)
     return self
 
@@ -985,7 +985,7 @@ def as_strided(
     base = input.view.base if input.view else input
     tracked = MODE.recording and input.requires_grad
     if MODE.transforms or not base.data.flags.c_contiguous or (tracked and input is not base):
-        raise Unsupported("as_strided of this view")
+        raise Unsupported("as_strided() of this view")
     offset = storage_offset
     if offset is None:
         offset = (address(input.data) - address(base.data)) // base.data.itemsize
@@ -1011,7 +1011,7 @@ def _reshaped_in_place(name: str) -> Any:
 
     def call(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
         if MODE.transforms or self.requires_grad:
-            raise Unsupported(f"{name}_() of a tensor that requires a gradient, or within vmap")
+            raise Unsupported(f"{name}_() on a tensor that requires a gradient, or in a transform")
         with recording(False):
             view = m.call(method_of(name), (self, *args), named)
         self.data = view.data

@@ -54,7 +54,7 @@ def check_array(array: Any) -> None:
     if any(step < 0 for step in array.strides):
         raise error("ValueError", NEGATIVE_STRIDE)
     if array.dtype.name not in BY_NUMPY:
-        raise Unsupported(f"tensors of {array.dtype.name}")
+        raise Unsupported(f"a tensor of {array.dtype.name}")
 
 
 def _listed(data: Any) -> Any:

@@ -72,7 +72,9 @@ class OperatorBackward:
         operands = zip(op.inputs, record.call[1] if record.call else (), strict=False)
         saved = {t for name, t in operands if name in ("weight", "bias") and isinstance(t, Tensor)}
         if self.back.saved.intermediate and not changed <= saved:
-            raise Unsupported(f"backward through {op.name}() after a change through .data of it")
+            raise Unsupported(
+                f"backward through {op.name}() after its tensors changed through .data"
+            )
         if AGAIN not in op.saved_for(self.plan.node) or output is None:
             return output
         arrays = [array_in(tensors.get(k), self.compute) for k in range(len(op.inputs))]

@@ -49,7 +49,7 @@ def leaves(tensor: Tensor) -> list[Tensor]:
 def shown(record: Any) -> str:
     """The name of a grad_fn, for a program that prints it."""
     if record.name in OURS:
-        raise Unsupported("the name of the record of this gradient")
+        raise Unsupported("the name of this grad_fn")
     return record.name
 
 

@@ -58,7 +58,7 @@ def module(
 
     def find(name: str) -> Any:
         if path == "torch" and name in OTHER_IN_TORCH:
-            raise Unsupported(f"torch.{name}, whose arguments are not those of F.{name},")
+            raise Unsupported(f"torch.{name} (its arguments differ from those of F.{name})")
         for place in places:
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
@@ -206,7 +206,7 @@ def check_places(path: str, name: str, count: int) -> None:
     """Refuse more positional arguments than a function of PyTorch takes."""
     message = too_many(path, name, count)
     if message == "":
-        raise Unsupported(f"{name}() with {count} arguments that have no keyword")
+        raise Unsupported(f"{name}() with {count} positional arguments")
     if message:
         raise error("TypeError", message)
 
@@ -214,7 +214,7 @@ def check_places(path: str, name: str, count: int) -> None:
 def _write_out(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
     """Write a result into `out`."""
     if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
-        raise Unsupported(f"out of {name}() with several outputs, or of another shape")
+        raise Unsupported(f"{name}() with several outputs or an out tensor of another shape")
     if MODE.recording and any(t.requires_grad for t in (out, *operands)):
         text = (
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
@@ -234,7 +234,7 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
     """Refuse an `out` that shares memory with an operand, unless the operation is elementwise."""
     shared = any(np.may_share_memory(out.data, o.data) for o in operands)
     if shared and (name in SUMS_OF_PRODUCTS or all(o.ndim > out.ndim for o in operands)):
-        raise Unsupported(f"{name}() whose out shares memory with what it reads")
+        raise Unsupported(f"{name}() with an out that shares memory with an input")
     check_memory(out, operands)
 
 

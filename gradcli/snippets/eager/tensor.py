@@ -521,7 +521,7 @@ class UnknownAccumulator(Accumulator):
     @property
     def metas(self) -> list[Meta]:
         """Raises: gradients that arrive are refused."""
-        raise Unsupported("a leaf whose .data got another shape after it was computed with")
+        raise Unsupported("backward to a leaf whose .data got another shape after the forward pass")
 
     @metas.setter
     def metas(self, value: list[Meta]) -> None:
@@ -571,7 +571,7 @@ class MetaTensor(Numberless):
     """A tensor on the meta device, which has no elements."""
 
     __slots__ = ()
-    reason = "a tensor of the device meta"
+    reason = "a tensor on the device meta"
 
 
 class DualTensor(Numberless):

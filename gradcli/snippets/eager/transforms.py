@@ -94,7 +94,7 @@ def refuse_number(tensor: "Tensor", control_flow: bool) -> None:
         text = CONTROL_FLOW if control_flow else ITEM
         raise error("RuntimeError", text if kinds[-1] == "vmap" else EITHER)
     if not is_unbatched(tensor):
-        raise Unsupported("a number of a tensor that is computed within vmap()")
+        raise Unsupported("the Python number of a tensor that is computed inside vmap()")
 
 
 def refuse_random() -> None:

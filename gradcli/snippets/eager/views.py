@@ -146,9 +146,9 @@ def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> Non
     if called and not batched and any(kind != "vmap" for kind in around):
         raise error("RuntimeError", CAPTURED.format(called))
     if any(kind != "vmap" or _is_outside(target) for kind in around):
-        raise Unsupported("a change in place, within a transform, of a tensor from outside")
+        raise Unsupported("an in-place change, inside a transform, of a tensor from outside")
     if batched:
-        raise Unsupported("a change in place, within vmap, of a tensor that has no rows")
+        raise Unsupported("an in-place change, inside vmap(), of a tensor that is not batched")
 
 
 def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
@@ -158,7 +158,7 @@ def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool 
     if not repeats and has_repeats(target):
         raise error("RuntimeError", SHARED_MEMORY)
     if not target.data.flags.writeable:
-        raise Unsupported("a change in place of a gradient whose memory may hold several elements")
+        raise Unsupported("an in-place change of a gradient that may be an expanded tensor")
     for other in operands:
         if isinstance(other, Tensor) and other is not target:
             _check_overlap(target, other)
@@ -231,7 +231,7 @@ def _check_overlap(target: Tensor, other: Tensor) -> None:
         raise error("RuntimeError", OVERLAP)
     if np.shares_memory(a, b):  # PyTorch does not check further, and reads what it has written
         check_output(target, other)
-        raise Unsupported("a change in place of elements that it also reads")
+        raise Unsupported("an in-place change that also reads the memory that it writes")
 
 
 def _is_dense(array: Any) -> bool:

@@ -17,9 +17,9 @@ def text(tensor: Tensor) -> str:
     if "unbatched" in tensor.fields and all(kind == "vmap" for kind, _ in around):
         return tensor_text(tensor)
     if tensor.level == 0 or any(kind not in ("grad", "vjp") for kind, _ in around):
-        raise Unsupported("the print of a tensor within this transform")
+        raise Unsupported("printing a tensor inside this transform")
     if any(leaf.level == 0 for leaf in leaves(tensor)):
-        raise Unsupported("the print of a tensor that requires a gradient outside of the transform")
+        raise Unsupported("printing a tensor that depends on a leaf outside the transform")
     result = tensor_text(detached(tensor))
     for level in range(1, min(tensor.level, len(around)) + 1):
         result = f"GradTrackingTensor(lvl={level}, value=\n{textwrap.indent(result, ' ' * 4)}\n)"

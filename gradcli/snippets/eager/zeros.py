@@ -16,7 +16,7 @@ ALL_ELEMENTS = ("max_all", "min_all")
 PAIRS = ("maximum", "minimum", "fmax", "fmin")
 EXTREMES = frozenset((*REDUCED, *ALL_ELEMENTS, *PAIRS))
 VECTOR = 64  # bytes
-UNKNOWN = "the sign of 0, as the largest or the smallest of 0 and -0"
+UNKNOWN = "the sign of a maximum or minimum of 0 and -0"
 
 
 def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value: Any) -> Any:

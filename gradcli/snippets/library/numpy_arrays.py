@@ -150,7 +150,7 @@ def host(value: Any) -> Any:
     if isinstance(value, Class) and value.name in ("float", "int", "bool"):
         return {"float": float, "int": int, "bool": bool}[value.name]
     raise Unsupported(
-        f"numpy with a value of the class {cls.name if cls else type(value).__name__}"
+        f"a NumPy function of a value of the class {cls.name if cls else type(value).__name__}"
     )
 
 
@@ -318,7 +318,7 @@ def _joined(name: str) -> Instance:
     def get(m: Machine, self: Instance, key: Any) -> Any:
         parts = [host(k) for k in (key if isinstance(key, tuple) else (key,))]
         if any(isinstance(part, slice | str) for part in parts):
-            raise Unsupported(f"numpy.{name} of slices")
+            raise Unsupported(f"numpy.{name} with slices or strings")
         return program(computed(m, joins.__getitem__, tuple(parts)))
 
     return Instance(Class(f"{name[0].upper()}Class", members={"__getitem__": Builtin(name, get)}))
@@ -356,7 +356,7 @@ def shown(text: Callable[[Any], str], array: Any) -> str:
     if size > options.get("threshold", 1000):
         size = min(size, (2 * options.get("edgeitems", 3)) ** np.ndim(array))
     if options.get("precision", 8) > MOST_DIGITS:
-        raise Unsupported("numpy.set_printoptions with so many digits")
+        raise Unsupported("numpy.set_printoptions with so high a precision")
     MODE.spend(20 * size, 50 * size)
     with np.printoptions(**MODE.numpy_options):
         return text(array)

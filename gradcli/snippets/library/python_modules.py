@@ -779,7 +779,7 @@ def _register(m: Any, self: Dispatcher, cls: Any, function: Any = None) -> Any:
     if function is None and isinstance(cls, Class):
         return Builtin("register", lambda m, inner: _register(m, self, cls, inner))
     if function is None:
-        raise Unsupported("register() of singledispatch by an annotation")
+        raise Unsupported("register() of singledispatch with the class in an annotation")
     self.table[cls] = function
     return function
 
@@ -1127,7 +1127,7 @@ def _of_texts(module: Any, names: str) -> dict[str, Any]:
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any, **named: Any) -> Any:
             if not all(isinstance(a, str | int) for a in (*args, *named.values())):
-                raise Unsupported(f"{module.__name__}.{name} of what is no text")
+                raise Unsupported(f"{module.__name__}.{name} of a value that is not a string")
             return host_call(m, getattr(module, name), args, named)
 
         return run
@@ -1223,7 +1223,7 @@ def formatted_exception(m: Any, limit: Any = None, chain: bool = True) -> str:
     if not m.handled:
         return "NoneType: None\n"
     if limit != 0:
-        raise Unsupported("the files and lines that traceback.format_exc() tells")
+        raise Unsupported("the files and lines in the text of traceback.format_exc()")
     value = m.handled[-1]
     message = m.text(value)
     shown = f"{value.cls.name}: {message}" if message else value.cls.name
@@ -1233,7 +1233,7 @@ def formatted_exception(m: Any, limit: Any = None, chain: bool = True) -> str:
 def pretty(m: Any, value: Any, *args: Any, **named: Any) -> None:
     text = m.repr(value)
     if len(text) > 80:
-        raise Unsupported("pprint of a value that is longer than a line")
+        raise Unsupported("pprint() of a value that needs more than one line")
     m.write(text + "\n")
 
 
@@ -1251,7 +1251,7 @@ def statistics_module() -> Module:
         def run(m: Any, data: Any) -> Any:
             values = collected(m, data)
             if not all(isinstance(v, int | float) for v in values):
-                raise Unsupported(f"statistics.{name} of what is no number")
+                raise Unsupported(f"statistics.{name} of values that are not numbers")
             try:
                 return getattr(statistics, name)(values)
             except statistics.StatisticsError as e:
@@ -1283,7 +1283,7 @@ def json_module() -> Module:
     def loads(m: Any, text: Any) -> Any:
         given = plain(text)
         if not isinstance(given, str):
-            raise Unsupported("json.loads of what is no text")
+            raise Unsupported("json.loads of a value that is not a string")
         try:
             return json.loads(given)
         except json.JSONDecodeError as e:
@@ -1336,7 +1336,7 @@ def logging_module() -> Module:
 
     def configure(m: Any, **options: Any) -> None:
         if options.keys() & {"stream", "handlers"}:
-            raise Unsupported("logging.basicConfig with a stream")
+            raise Unsupported("logging.basicConfig with a stream or with handlers")
 
     names = "debug info warning error critical exception log setLevel disable"
     quiet = functions({n: lambda m, *args, **named: None for n in names.split()})

@@ -46,7 +46,7 @@ def repeats(items: Iterable[Any], *, within: bool = False) -> int:
             count += _of_repeat(least, most, inner, within)
         elif name == "BRANCH":
             if within:
-                raise Unsupported("a regular expression with a choice within a repetition")
+                raise Unsupported("a regular expression with alternatives inside a repetition")
             count += max(repeats(branch) for branch in value[1])
         elif name == "SUBPATTERN":
             count += repeats(value[-1], within=within)
@@ -63,7 +63,7 @@ def _of_repeat(least: int, most: int, inner: Any, within: bool) -> int:
     if least == most:
         return least * repeats(inner, within=within)
     if within:
-        raise Unsupported("a regular expression with a repetition within a repetition")
+        raise Unsupported("a regular expression with a repetition inside a repetition")
     if most == 1:
         return 1 + repeats(inner)
     return 1 + repeats(inner, within=True)
@@ -75,7 +75,7 @@ def spend(m: Any, pattern: re.Pattern, text: str) -> None:
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
     size = choices * math.log(len(text) + 1) - math.lgamma(choices + 1)
     if size > math.log(MOST_STEPS):  # (length + 1) ** choices / choices! combinations
-        raise Unsupported("a regular expression on so long a text")
+        raise Unsupported("this regular expression on so long a string")
     m.spend(1 + len(text) // 100, 8 * len(text))
 
 
@@ -88,7 +88,7 @@ def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
         return pattern.payload
     text = plain(pattern)
     if not isinstance(text, str):
-        raise Unsupported("a regular expression that is no text")
+        raise Unsupported("a regular expression that is not a string")
     if len(text) > LONGEST_PATTERN:
         raise Unsupported("so long a regular expression")
     try:

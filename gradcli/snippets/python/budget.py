@@ -35,10 +35,10 @@ class Budget:
         that the running code may never end.
         """
         if self.steps <= 0:
-            raise Exhausted("steps", "takes more steps than it may")
+            raise Exhausted("steps", "takes more steps than is allowed")
         seconds = min(SHORT, self.seconds) if unbounded else self.seconds
         if time.process_time() - self.start > seconds:
-            raise Exhausted("time", f"takes more than the {seconds:g} seconds that it may")
+            raise Exhausted("time", f"takes more than the {seconds:g} seconds allowed")
         step = min(SLICE, self.steps)
         self.steps -= step
         return step
@@ -50,13 +50,13 @@ class Budget:
         if the system supports it.
         """
         if size > OBJECT:
-            raise Exhausted("memory", f"makes a value of {size:,} bytes, more than it may")
+            raise Exhausted("memory", f"makes a value of {size:,} bytes, more than is allowed")
         self.allocated += size
         if self.allocated > self.memory:
             gc.collect()
             alive = resident() - self.base
             if self.base == 0 or alive > 0.6 * self.memory:
-                raise Exhausted("memory", "holds more values in memory than it may")
+                raise Exhausted("memory", "holds more values in memory than is allowed")
             self.allocated = max(alive, 0)
 
 

@@ -77,14 +77,14 @@ class Refusal(NamedTuple):
     @property
     def reason(self) -> str:
         """One sentence."""
-        return f"{self.what} is not known here"
+        return f"{self.what} is not supported"
 
 
 SHORTER = {  # how to make a program fit into each budget; no option raises them
-    "time": "fewer turns of its loops, or smaller tensors",
-    "steps": "fewer turns of its loops",
+    "time": "fewer iterations of its loops, or smaller tensors",
+    "steps": "fewer iterations of its loops",
     "memory": "smaller values",
-    "depth": "calls that are not nested as deep",
+    "depth": "calls that are nested less deeply",
     "output": "printing less",
 }
 
@@ -187,7 +187,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         """Write to the program's stdout."""
         self.characters += len(text)
         if self.characters > OUTPUT:
-            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
+            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters allowed")
         self.printed.append(text)
         if self.on_print is not None:
             self.on_print(self.place, text)
@@ -196,7 +196,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         """Write to the program's stderr."""
         self.characters += len(text)
         if self.characters > OUTPUT:
-            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
+            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters allowed")
         self.errors.append(text)
 
     def warn(self, category: Class, message: str) -> None:
@@ -398,7 +398,9 @@ def run_on(
         failure = Failure(type(e).__name__, getattr(e, "msg", str(e)), getattr(e, "lineno", 1) or 1)
         return Outcome("", failure, [], None, {})
     except (RecursionError, MemoryError):
-        return Outcome("", None, [], None, {}, Spent("depth", "is nested deeper than it may be", 1))
+        return Outcome(
+            "", None, [], None, {}, Spent("depth", "is nested deeper than is allowed", 1)
+        )
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, HOST_DEPTH))
     try:
@@ -433,7 +435,7 @@ def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
     except Exhausted as e:
         exhausted = Spent(e.kind, e.does, m.place)
     except RecursionError:
-        exhausted = Spent("depth", "nests calls deeper than it may", m.place)
+        exhausted = Spent("depth", "nests calls deeper than is allowed", m.place)
     except MemoryError:
         exhausted = Spent("memory", "makes a value that is too large", m.place)
     except Exception as e:

@@ -277,7 +277,7 @@ class Statements(Patterns, Expressions):
             return self.unpacking(node.elts)
         if isinstance(node, ast.Starred):
             return self.target(node.value)
-        raise Unsupported("this target", node.lineno)
+        raise Unsupported("this assignment target", node.lineno)
 
     def unpacking(self, nodes: list[ast.expr]) -> Store:
         stores = [self.target(n) for n in nodes]
@@ -353,7 +353,7 @@ class Statements(Patterns, Expressions):
 
             return on_attribute
         if not isinstance(node.target, ast.Subscript):
-            return self.refused(node, "this target")
+            return self.refused(node, "this assignment target")
         owner, key = self.expression(node.target.value), self.expression(node.target.slice)
 
         def on_item(f: dict) -> None:

@@ -49,7 +49,7 @@ def same_numbers(case: Case) -> Iterator[Proposal]:
         a, b = (case.shape(x) or () for x in call.args[:2])
         if len(a) != len(b) and min(len(a), len(b)) > 1 and (a[0], prod(a)) == (b[0], prod(b)):
             end = f".reshape_as({case.of(call.args[0])})"
-            yield case.appended(call.args[1], end, note="The same numbers, in another shape.")
+            yield case.appended(call.args[1], end, note="The same values in another shape.")
 
 
 def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -68,7 +68,7 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
         yield case.appended(node, ".squeeze()")
     leaf = tensor.requires_grad and tensor.is_leaf
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
-        note = "As many as there are of the other; the rest is left out."
+        note = "Only as many rows as the other tensor has; the rest is dropped."
         yield case.appended(node, f"[:{min(wanted)}]", note=note, weak=tensor.requires_grad)
 
 
@@ -106,7 +106,7 @@ def for_each_sample(case: Case) -> Iterator[Proposal]:
             continue
         for rank in {t.ndim for _, t in case.tensors if t.ndim > 2 and t.shape[0] == vector.numel}:
             end = f".view(-1{', 1' * (rank - 1)})"
-            note = f"Each sample has one number of {name}."
+            note = f"{name} has one number for each sample."
             edits = [case.appending(n, end) for n in case.names(name, everywhere=False)]
             yield case.proposal(*edits, note=note)
 
@@ -131,7 +131,7 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
         square = tensor.ndim >= 2 and tensor.shape[-2:] == (more, more)
         if square and prod(tensor.shape[:-2]) == 1:
             first = ":, " * (tensor.ndim - 2)
-            note = f"The first {less} of {more} places: the sequence has no more."
+            note = f"The sequence is shorter: only the first {less} of {more} positions are used."
             yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
 
 
@@ -139,7 +139,7 @@ def column_for_row(case: Case) -> Iterator[Proposal]:
     """Write a - net(x) for a - net(x).squeeze(), if a is a row."""
     for call in [s for s in case.sides if isinstance(s, ast.Call) and method(s) == "squeeze"]:
         if (case.shape(owner(call)) or ())[1:] == (1,):
-            note = "Each of the column stands beside each of the row."
+            note = "Each element of the column is combined with each element of the row."
             yield case.without(call, note=note)
 
 
@@ -163,7 +163,7 @@ def part_of_buffer(case: Case) -> Iterator[Proposal]:
                 continue
             first = ":, " * (len(held) - longer[0])
             size = f"{case.operand(other)}.shape[{len(beside) - longer[0]}]"
-            note = "The first places: the sequence has no more."
+            note = "The sequence is shorter: only the first positions are used."
             yield case.appended(side, f"[{first}: {size}]", note=note)
 
 
@@ -195,10 +195,10 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
                 continue
             if shape == whole[: len(shape)]:
                 end = ".unsqueeze(-1)" * (len(whole) - len(shape))
-                note = f"{case.of(side)} has a number for each of the first dimensions."
+                note = f"{case.of(side)} has a number for each index of the first dimensions."
                 yield case.appended(side, end, note=note)
             elif len(whole) == 3 and shape == (whole[0], whole[2]):
-                note = f"Each row of {case.of(side)} stands beside all of its sample's."
+                note = f"Each row of {case.of(side)} is combined with all rows of its sample."
                 yield case.appended(side, ".unsqueeze(1)", note=note)
 
 
@@ -224,7 +224,7 @@ def channels_first(case: Case) -> Iterator[Proposal]:
             permuted = (*shape[-1:], *shape[:-1])
             if len(shape) > 2 and permuted == whole[-len(shape) :] != shape:
                 order = ", ".join(map(str, [len(shape) - 1, *range(len(shape) - 1)]))
-                note = f"The last dimension of {case.of(side)} stands before the others there."
+                note = f"The last dimension of {case.of(side)} comes first in the other tensor."
                 yield case.appended(side, f".permute({order})", note=note)
 
 
@@ -233,7 +233,7 @@ def as_column(case: Case) -> Iterator[Proposal]:
     rows = [t.shape[-2] for _, t in case.tensors if t.ndim > 1]
     for node, tensor in case.tensors:
         if tensor.ndim == 1 and tensor.numel in rows:
-            note = f"Each row has one number of {case.of(node)}."
+            note = f"{case.of(node)} has one number for each row."
             read = case.names(case.of(node), everywhere=False)
             if len(read) > 1:
                 yield case.proposal(*[case.appending(n, ".unsqueeze(1)") for n in read], note=note)
@@ -249,7 +249,7 @@ def along_one_dimension(case: Case) -> Iterator[Proposal]:
     shapes = {case.shape(owner(c)) for _, c in dims}
     if len(shapes) == 1 and len({case.of(d) for d, _ in dims}) > 1:
         edits = [case.replacing(d, case.of(dims[0][0])) for d, _ in dims[1:]]
-        yield case.proposal(*edits, note="All of them go along one dimension.")
+        yield case.proposal(*edits, note="All of them work along the same dimension.")
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:

@@ -53,7 +53,7 @@ def made_first(case: Case) -> Iterator[Proposal]:
         for value in [value_of(s) for s in built]:
             layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()
             if isinstance(value, ast.expr) and (layer or dotted(value) in named):
-                why = f"{case.of(value)} is a class: the layer, or loss, comes with ()."
+                why = f"{case.of(value)} is a class: calling it with () creates the layer or loss."
                 yield case.appended(value, "()", why=why)
     for call in case.calls(everywhere=True):
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
@@ -65,7 +65,7 @@ def made_first(case: Case) -> Iterator[Proposal]:
 def _tensors_into_call(case: Case, call: ast.Call) -> Iterator[Proposal]:
     """Pass the tensors among the arguments of a layer's constructor to the layer."""
     first, *rest = call.args
-    why = f"{dotted(call.func)}(...) makes a layer; the tensor goes into its call."
+    why = f"{dotted(call.func)}(...) creates a layer; pass the tensor to its call."
     if not all(_is_tensor(case, a) for a in call.args):
         options = all(isinstance(case.value(a), int | float) for a in rest)
         if rest and options and _is_tensor(case, first):
@@ -85,7 +85,7 @@ def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
         given = call.args[0] if len(call.args) == 1 else None
         held = method(given)[:1].isupper()  # such as the layers of a Sequential
         if isinstance(given, ast.Call | ast.Name | ast.BinOp) and not held:
-            why = f"{layer} is a class: it is made first, and then called with the values."
+            why = f"{layer} is a class: create the layer first, and then call it with the values."
             yield case.replaced(call.func, f"{case.of(call.func)}()", why=why)
 
 
@@ -105,7 +105,7 @@ def made_of_values(case: Case) -> Iterator[Proposal]:
     yield from layer_made_of_values(case, case.match[1])
     kept = case.of_type(ast.Assign, everywhere=True)
     classes = [s.value for s in kept if dotted(s.value).rpartition(".")[2] == case.match[1]]
-    why = "A layer is made by calling its class."
+    why = "A layer is created by calling its class."
     yield from case.change(*[case.appending(c, "()") for c in classes], why=why)
 
 
@@ -114,7 +114,7 @@ def instance_of_class(case: Case) -> Iterator[Proposal]:
     for node in case.attributes(case.match[1]):
         for built in reversed(case.makers(node.value)):
             if isinstance(built.value, ast.Name):
-                why = f"{case.of(built.value)} is the class; with () it makes an object."
+                why = f"{case.of(built.value)} is the class; calling it with () creates an object."
                 yield case.appended(built.value, "()", why=why)
 
 
@@ -132,7 +132,7 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
     held += [e for n in case.of_type(ast.List, everywhere=True) for e in n.elts]
     classes = [n for n in held if isinstance(n, ast.Attribute) and n.attr[:1].isupper()]
     classes = [n for n in classes if dotted(n.value) in ("nn", "torch.nn")]
-    why = "A layer is made by calling its class."
+    why = "A layer is created by calling its class."
     yield from case.change(*[case.appending(n, "()") for n in classes], why=why)
 
 
@@ -172,7 +172,7 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
     for inner in [f for n, f in case.functions.items() if n == "forward"]:
         outer = case.parents[inner]
         if isinstance(outer, ast.FunctionDef):
-            why = f"forward stands within {outer.name}: it is a method where it stands beside it."
+            why = f"forward is nested inside {outer.name}: indented like it, it becomes a method."
             moved = case.after(outer, "", *case.lines_of(inner))
             yield case.proposal(case.removing(inner), moved, why=why)
     for cls in [c for c in case.classes if c.name == case.match[1]]:
@@ -185,7 +185,7 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
 def unsorted_lengths(case: Case) -> Iterator[Proposal]:
     """Pass enforce_sorted=False."""
     for call in case.calls("pack_padded_sequence", "pack_sequence"):
-        note = "The order of the samples comes back in what is unpacked."
+        note = "Unpacking restores the original order of the samples."
         yield case.given(call, "enforce_sorted", "False", note=note)
 
 
@@ -215,7 +215,7 @@ TRANSFORMS = ("jacobian", "hessian", "vjp", "jvp", "hvp", "grad", "vmap", "jacre
 
 def function_given(case: Case) -> Iterator[Proposal]:
     """Write jacobian(f, x) for jacobian(f(x), x), and checkpoint(f, x) for checkpoint(f(x))."""
-    why = "It takes the function itself, and calls it."
+    why = "It expects the function itself, and calls it."
     for called in [a for c in case.calls("step", "apply") for a in c.args]:
         if isinstance(called, ast.Call) and dotted(called.func) in case.functions:
             yield case.replaced(called, case.of(called.func), why=why)
@@ -239,7 +239,7 @@ def _as_function(case: Case, value: ast.Name, x: ast.expr) -> Iterator[Proposal]
     for built in case.makers(value)[:1]:
         read = [n.id for n in within(built.value, ast.Name)]
         if isinstance(case.value(value), Tensor) and dotted(x) in read:
-            why = "It takes a function, which it calls itself; this is a value."
+            why = "It expects a function, which it calls itself; this is a value."
             yield case.proposal(case.inserting(built.value, f"lambda {dotted(x)}: "), why=why)
 
 
@@ -253,7 +253,7 @@ def overwritten(case: Case) -> Iterator[Proposal]:
         new = next(n for n in (f"{name}_fn", f"{name}_function") if n not in case.values)
         called = [c.func for c in case.calls(everywhere=True) if dotted(c.func) == name]
         edits = [case.replacing(n, new) for n in (built[-1].targets[0], *called)]
-        why = f"{name} became a tensor: what computes it needs a name of its own."
+        why = f"{name} now refers to a tensor: the function needs another name."
         yield case.proposal(*edits, why=why)
 
 
@@ -268,7 +268,7 @@ def shadowed(case: Case) -> Iterator[Proposal]:
     for name in [dotted(c.func) for c in case.calls()]:
         if name in BUILT_IN:
             others = [n for n in case.names(name) if n not in called]
-            why = f"{name} is the name of a value here: Python's own function is hidden."
+            why = f"{name} is a variable here, which hides Python's function of that name."
             edits = [case.replacing(n, f"{name}_value") for n in others]
             yield from case.change(*edits, why=why)
 
@@ -302,7 +302,7 @@ def _nearest(name: str, parameters: list[str]) -> list[str]:
 
 def number_of_steps(case: Case) -> Iterator[Proposal]:
     """Pass steps=100 to linspace, its former default."""
-    note = "Until PyTorch 1.5 the number of points was 100 where none was given."
+    note = "Until PyTorch 1.5 the number of points was 100 by default."
     for call in case.calls("linspace", "logspace"):
         yield case.given(call, "steps", "100", note=note)
 
@@ -415,18 +415,18 @@ def arguments(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
         for many in _numbers_of_results(case, only):
-            why = f"{case.of(only)} gives a tuple of {many}: * gives them one by one."
+            why = f"{case.of(only)} gives a tuple of {many}: * passes them one by one."
             yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
         lacking = re.search(r"missing (\d+) required", case.message)
         for given in call.args if lacking else ():
             if isinstance(given, ast.Tuple) and len(given.elts) == int(lacking[1]) + 1:  # type: ignore[index]
-                why = "The arguments stand in brackets of their own: they are one argument."
+                why = "The arguments are in extra brackets, which make them one argument."
                 each = ", ".join(map(case.of, given.elts))
                 yield case.replaced(given, each, why=why)
             held = case.value(given)
             many = len(held) if isinstance(held, tuple | list) else 0
             if many > 1 and (given is only or many == int(lacking[1]) + 1):  # type: ignore[index]
-                why = f"{case.of(given)} is one argument, of {many}: * gives them one by one."
+                why = f"{case.of(given)} is one argument, of {many}: * passes them one by one."
                 yield case.proposal(case.inserting(given, "*"), why=why)
     yield from given_to_super(case)
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
@@ -481,13 +481,13 @@ def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
     for model in [n for n, v in case.scope.items() if _has_parameters(v)]:
         new = f"{model}.parameters()" + (", " if call.keywords else "")
         at = case.start(call.keywords[0]) if call.keywords else case.end(call) - 1
-        yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
+        yield case.proposal(Edit(at, at, new), why="An optimiser needs the parameters.")
 
 
 def _optimiser_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
     """Give a scheduler the optimiser that was made last."""
     held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
-    why = "A scheduler changes the rate of an optimiser, which it is given first."
+    why = "A scheduler changes the learning rate of an optimiser, its first argument."
     for optimiser in held[-1:]:
         yield case.given(call, "optimizer", optimiser, why=why)
 
@@ -496,7 +496,7 @@ def _watched_loss(case: Case, call: ast.Call) -> Iterator[Proposal]:
     """Give ReduceLROnPlateau the loss that was computed last."""
     numbers = [n for n, v in case.values.items() if _is_number(v)]
     for loss in [n for n in numbers if is_called_loss(n)][-1:]:
-        why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
+        why = "ReduceLROnPlateau monitors a number, preferably the validation loss."
         number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
         yield case.proposal(case.with_argument(call, number), why=why)
 
@@ -516,12 +516,12 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         if name == "metrics":
             yield from _watched_loss(case, call)
         if name in USUAL:
-            note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
+            note = f"{USUAL[name]} is a common {name}; choose the one you need."
             yield case.given(call, name, USUAL[name], note=note, weak=True)
         attended = ATTENDED.fullmatch(name)
         if attended and call.args and case.tensor(call.args[-1]) is not None:
             last = case.of(call.args[-1])
-            note = f"{name} is {last} too: self-attention; give another one where that is meant."
+            note = f"{name} is {last} too: self-attention; pass another tensor if that is meant."
             yield case.given(call, name, last, note=note, weak=True)
     computed = case.of_type(ast.BinOp, everywhere=True)
     factors = {dotted(side) for n in computed for side in (n.left, n.right)}
@@ -549,14 +549,14 @@ def too_many(case: Case) -> Iterator[Proposal]:
     for call in case.methods("transpose"):
         places = [case.number(a) for a in call.args]
         if sorted(p for p in places if p is not None) == list(range(len(call.args))):
-            why = "transpose exchanges two dimensions; permute takes the order of all."
+            why = "transpose swaps two dimensions; permute takes the order of all dimensions."
             yield case.renamed_to(call, "permute", why=why)
     for call in case.calls(case.match[1]) or case.calls():
         if len(call.args) >= more > 0:
             kept = call.args[:-more]
             start = case.end(kept[-1]) if kept else case.start(call.args[0])
             left_out = ", ".join(case.of(a) for a in call.args[-more:])
-            note = f"{left_out}: left out, as {case.of(call.func)} takes no more."
+            note = f"{left_out}: removed, because {case.of(call.func)} takes no more arguments."
             edit = Edit(start, case.end(call.args[-1]), "")
             yield case.proposal(edit, note=note, weak=True)
 
@@ -571,7 +571,7 @@ def hook_made_first(case: Case) -> Iterator[Proposal]:
         inner = [s.name for s in function.body if isinstance(s, ast.FunctionDef)]
         if {dotted(r.value) for r in within(function, ast.Return)} & set(inner):
             name = case.of(owner(call)).rpartition(".")[2]
-            why = f"{case.of(given)} makes a hook when it is called, and is none itself."
+            why = f"{case.of(given)} returns a hook when it is called, but is not a hook itself."
             yield case.appended(given, f"({name!r})", why=why)
 
 
@@ -585,7 +585,7 @@ def joined_inputs(case: Case) -> Iterator[Proposal]:
             continue
         if weights[0].shape[1:] == (sum(s[-1] for s in known),):
             joined = f"torch.cat([{', '.join(map(case.of, call.args))}], dim=-1)"
-            why = "The first layer takes the features of all of them, side by side."
+            why = "The first layer takes the concatenated features of all tensors."
             yield case.proposal(case.spanning(call.args, joined), why=why)
 
 
@@ -599,7 +599,7 @@ def packed_arguments(case: Case) -> Iterator[Proposal]:
                 names = elements(built.targets[0])
                 if taken == dotted(built.value) and len(names) == len(call.args) > 1:
                     together = f"({', '.join(map(case.of, call.args))})"
-                    why = f"{function.name} takes {taken} alone, and takes it apart itself."
+                    why = f"{function.name} takes {taken} only, and unpacks it itself."
                     yield case.proposal(case.spanning(call.args, together), why=why)
 
 
@@ -624,7 +624,7 @@ def _called_class(case: Case) -> Iterator[Proposal]:
     modules = {c.name for c in case.classes if any("Module" in dotted(b) for b in c.bases)}
     for call in case.calls():
         if dotted(call.func) in modules and any(case.tensor(a) is not None for a in call.args):
-            why = f"{case.of(call.func)}(...) makes the module; the tensors go into its call."
+            why = f"{case.of(call.func)}(...) creates the module; pass the tensors to its call."
             yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
@@ -633,7 +633,7 @@ def misspelled_init(case: Case) -> Iterator[Proposal]:
     for cls in case.classes:
         for f in [f for f in cls.body if isinstance(f, ast.FunctionDef)]:
             if f.name in MISSPELLED:
-                why = f"{f.name} is no name that Python knows: __init__ makes a new object."
+                why = f"{f.name} is not a special method of Python; __init__ is."
                 above = [n for n in within(cls, ast.Attribute) if n.attr == f.name]
                 edits = [case.renamed(n, "__init__") for n in above]
                 yield case.proposal(case.naming(f, "__init__"), *edits, why=why)
@@ -652,16 +652,16 @@ def iterated(case: Case) -> Iterator[Proposal]:
     len(list(x)) for len(x).
     """
     for call in case.calls("len") if "has no len()" in case.message else ():
-        why = "What gives its items one after the other does not know how many there are."
+        why = "A generator or iterator has no length: it yields its items one by one."
         yield case.replaced(call.args[0], f"list({case.of(call.args[0])})", why=why)
-    why = "What can be gone through is asked for its next item through iter()."
+    why = "next() needs an iterator, which iter() creates."
     for call in case.calls("next"):
         if isinstance(call.func, ast.Name) and len(call.args) == 1:
             yield case.replaced(call.args[0], f"iter({case.of(call.args[0])})", why=why)
         elif owner(call) is not None and not call.args:
             yield case.replaced(call, f"next({case.of(owner(call))})", why=why)
     for node in case.of_type(ast.Subscript) if "method" in case.message else ():
-        why = "A method without parentheses is the method itself; its result comes with ()."
+        why = "Without parentheses this is the method itself; () calls it."
         yield case.appended(node.value, "()", why=why)
     for node in case.of_type(ast.Subscript):
         if value_of(node.slice) == 0 and isinstance(case.value(node.value), Instance):
@@ -686,10 +686,10 @@ def missing_dim(case: Case) -> Iterator[Proposal]:
     """Pass the last dimension, which contains the classes."""
     yield from misnamed_argument(case)
     for call in case.calls("transpose"):
-        note = "The last two dimensions are exchanged."
+        note = "The last two dimensions are swapped."
         yield case.proposal(case.with_argument(call, "-2, -1"), note=note)
     for call in case.calls(case.match[1]):
-        why = f"{case.match[1]} goes along one dimension, which has to be named."
+        why = f"{case.match[1]} works along one dimension, which must be specified."
         yield case.given(call, "dim", "-1", why=why)
 
 
@@ -723,7 +723,7 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
         given = argument(call, place, "p")
         percent = case.number(given)
         if given is not None and percent and percent <= 100:
-            yield case.replaced(given, str(percent / 100), why="p is a share, from 0 to 1.")
+            yield case.replaced(given, str(percent / 100), why="p is a probability, from 0 to 1.")
 
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
@@ -747,7 +747,7 @@ def rest_of_results(case: Case) -> Iterator[Proposal]:
         yield from rest_of_sizes(case, statement.value, names)
         many = max(_numbers_of_results(case, statement.value), default=0)
         if names and many > len(names):
-            why = f"{case.of(statement.value)} gives {many} values."
+            why = f"{case.of(statement.value)} returns {many} values."
             yield case.proposal(case.adding(names[-1], ", *_"), why=why)
 
 
@@ -765,7 +765,7 @@ def other_dimension(case: Case) -> Iterator[Proposal]:
     wanted = int(case.match[1] or case.match[2] or 0)
     for statement in case.of_type(ast.Assign):
         if len(shape := case.shape(statement.value) or ()) == 2 and shape[1] == wanted:
-            why = f"It has {shape[0]} rows, and {wanted} columns: these are taken apart."
+            why = f"It has {shape[0]} rows, and {wanted} columns: the columns are unpacked."
             yield case.appended(statement.value, ".T", why=why)
     for call in case.calls("split", "unbind"):
         of_torch = dotted(owner(call)) == "torch"
@@ -774,11 +774,11 @@ def other_dimension(case: Case) -> Iterator[Proposal]:
         part = case.number(size) if method(call) == "split" else 1
         fitting = [k for k, n in enumerate(shape) if part and n == wanted * part]
         if len(fitting) == 1:
-            why = f"Dimension {fitting[0]} has as many parts as there are names."
+            why = f"The size of dimension {fitting[0]} is the number of names."
             yield case.given(call, "dim", str(fitting[0]), why=why)
         dim = case.number(argument(call, 2 if of_torch else 1, "dim")) or 0
         if size is not None and part and shape and shape[dim] % wanted == 0:
-            why = f"split takes the size of a part: each of the {wanted} has that many."
+            why = f"split takes the size of each part, not the number of parts ({wanted})."
             yield case.replaced(size, str(shape[dim] // wanted), why=why)
 
 
@@ -813,7 +813,7 @@ def _numbered(case: Case, got: re.Match[str] | None) -> Iterator[Proposal]:
             inner = case.source[start:end]
             edit = Edit(start, end, f"({inner})" if len(names) > 2 else inner)
             counted = case.replacing(loop.iter, f"enumerate({case.of(loop.iter)})")
-            yield case.proposal(edit, counted, why="enumerate counts what a loop goes through.")
+            yield case.proposal(edit, counted, why="enumerate counts the items of the loop.")
 
 
 def pairs(case: Case) -> Iterator[Proposal]:
@@ -834,7 +834,7 @@ def formatted(case: Case) -> Iterator[Proposal]:
     if "Tensor" not in case.message:
         for node in case.attributes("item", "mean", "sum", "norm", "tolist"):
             if getattr(case.parents.get(node), "func", None) is not node:
-                yield case.appended(node, "()", why="Without () this is the method itself.")
+                yield case.appended(node, "()", why="Without () this is only the method itself.")
         return
     for node in case.of_type(ast.Constant, ast.JoinedStr):
         if isinstance(node, ast.JoinedStr):

@@ -15,7 +15,7 @@ def padded_output(case: Case) -> Iterator[Proposal]:
     doubled = []
     for call in case.calls(*names, everywhere=True):
         stride = case.number(argument(call, 3, "stride")) or 1
-        why = f"With a stride of {stride} several sizes become one: output_padding says which."
+        why = f"With a stride of {stride} several sizes are possible: output_padding selects one."
         if argument(call, 5, "output_padding") is not None:
             continue
         if abs(a - b) < stride:
@@ -23,7 +23,7 @@ def padded_output(case: Case) -> Iterator[Proposal]:
         if stride > 1:
             doubled.append(case.with_keyword(call, "output_padding", str(stride - 1)))
     if len(doubled) > 1:
-        why = "With a stride several sizes become one: output_padding says which."
+        why = "With a stride several output sizes are possible: output_padding selects one."
         yield case.proposal(*doubled, why=why)
 
 
@@ -34,7 +34,7 @@ def strided_shortcut(case: Case) -> Iterator[Proposal]:
         others = [c for c in calls_in(function, method(call)) if c is not call]
         strides = {case.of(s) for c in others if (s := argument(c, 3, "stride")) is not None}
         for stride in strides - {"1"} if argument(call, 3, "stride") is None else ():
-            why = "What is added up goes through convolutions of one stride."
+            why = "Both terms of the sum need convolutions with the same stride."
             yield case.given(call, "stride", stride, why=why)
 
 

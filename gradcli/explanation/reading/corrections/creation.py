@@ -28,7 +28,7 @@ def bias_of_product(case: Case) -> Iterator[Proposal]:
             columns = (case.shape(product) or (0,))[-1]
             parameter = leaf is not None and leaf.is_leaf and leaf.requires_grad
             if is_product(made) and parameter and leaf.ndim == 1 < columns != leaf.shape[0]:  # type: ignore[union-attr]
-                why = f"A bias has a number for each column of the product: {columns}."
+                why = f"A bias needs one number for each of the {columns} columns of the product."
                 for old in sizes_where_made(case, bias, leaf.shape[0]):  # type: ignore[union-attr]
                     for new in (*sizes_called(case, made, old, columns), str(columns)):
                         yield case.replaced(old, new, why=why, reprints=True)
@@ -70,7 +70,7 @@ def noise_of_shape(case: Case) -> Iterator[Proposal]:
             drawn = calls_in(case.made(side), "randn", "rand") if len(held) == 1 else []
             if len(drawn) == 1 and whole[:1] == held and len(drawn[0].args) == 1:
                 sizes = ", ".join(map(str, whole[1:]))
-                note = f"Each element of {case.of(other)} has a random number of its own."
+                note = f"Each element of {case.of(other)} gets its own random number."
                 edit = case.adding(drawn[0].args[0], f", {sizes}")
                 yield case.proposal(edit, note=note, reprints=True)
 
@@ -82,7 +82,7 @@ def identity_of_size(case: Case) -> Iterator[Proposal]:
         for given in call.args[:1]:
             for own, other in ((a, b), (b, a)):
                 if case.number(given) == own:
-                    why = f"The matrix beside it is of size {other}."
+                    why = f"The other matrix has size {other}."
                     yield case.replaced(given, str(other), why=why)
 
 
@@ -97,7 +97,7 @@ def resized_output(case: Case) -> Iterator[Proposal]:
             out = argument(call, 1, "out_features")
             if own in fixed or out is None or case.number(out) != own:
                 continue
-            why = f"The layer gives {own} features, and is compared with {other}."
+            why = f"The layer outputs {own} features, but is compared with {other}."
             for text in (*arguments_called(case, call, other), str(other)):
                 yield case.replaced(out, text, why=why)
 

@@ -26,8 +26,8 @@ from .text import Edit
 COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 INTEGERS = re.compile(r"\((dtype=)?torch\.(Long|Int|long|int)\w*\)$")
 FLOATS = re.compile(r"\((dtype=)?[\"']?torch\.(Float|Double|float|double)\w*[\"']?\)$|float\)$")
-STRAIGHT = "Straight through: its gradient is taken to be 1."
-SMOOTH = "It is another function, which agrees with it where the numbers are clear."
+STRAIGHT = "Straight-through: its gradient is replaced by 1."
+SMOOTH = "It is a smooth approximation, which is accurate away from the jumps."
 IN_TORCH = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}  # NumPy's names
 BOUNDS = {"maximum": "min", "minimum": "max", "fmax": "min", "fmin": "max"}  # with a number
 ROUNDING = ("round", "sign", "floor", "ceil")
@@ -39,7 +39,7 @@ CONVERSIONS = ("float", "double", "int", "long", "type", "to")
 PAIRS = ("max", "min", "topk", "sort", "median", "kthvalue")
 LEFT_OUT = {
     **{name: f".{name}() cuts the graph on purpose." for name in ("detach", "detach_")},
-    **dict.fromkeys(("numpy", "tolist"), "NumPy records nothing."),
+    **dict.fromkeys(("numpy", "tolist"), "Autograd does not record NumPy functions."),
     **dict.fromkeys(("long", "int", "bool", "byte"), "Integers have no gradient."),
 }
 
@@ -71,7 +71,7 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         return Uncut(case.renamed(node, "values"), _at(node, ".indices have no gradient."))
     if isinstance(node, ast.Attribute) and node.attr == "data":
-        why = _at(node, ".data is a tensor with the same numbers and no graph.")
+        why = _at(node, ".data is a tensor with the same values but without a graph.")
         return Uncut(Edit(case.dot(node), case.end(node), ""), why)
     return None
 
@@ -103,7 +103,7 @@ def _of_module(case: Case, node: ast.Call) -> Uncut | None:
         return _copied(case, node)
     if not (numpy or module == "math") or name in ("random", "pi"):
         return None
-    why = _at(node, f"{module}.{name} gives numbers without a graph.")
+    why = _at(node, f"{module}.{name} returns values without a graph.")
     bound = [a for a in node.args if isinstance(a, ast.Constant | ast.UnaryOp)]
     if name in BOUNDS and len(node.args) == 2 and len(bound) == 1:
         (x,) = [a for a in node.args if a is not bound[0]]
@@ -127,7 +127,7 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name == "item" and not node.args:
         return _number(case, node)
     if name == "sample" and _draws_by_formula(case.value(inner)):
-        why = "sample() draws without recording, rsample() by a formula of the parameters."
+        why = "sample() is not differentiable; rsample() computes the sample from the parameters."
         return Uncut(case.renamed(node, "rsample"), _at(node, why))
     if name in ("argmax", "argmin", *ROUNDING):
         return _smooth(case, node)
@@ -151,7 +151,7 @@ def _draws_by_formula(distribution: object) -> bool:
 
 def _number(case: Case, node: ast.Call) -> Uncut:
     """Replace x.item() by x; squeeze it if a module returns it with one element."""
-    why = _at(node, ".item() gives a Python number, which has no graph.")
+    why = _at(node, ".item() returns a Python number, which has no graph.")
     called = owner(node)
     if isinstance(called, ast.Call) and case.is_module(called.func):
         return Uncut(case.renamed(node, "squeeze"), why)
@@ -168,12 +168,12 @@ def _of_function(case: Case, node: ast.Call) -> Uncut | None:
         new = f"({x} + ({x}.round() - {x}).detach())"
         return _instead(case, node, new, "round is flat: its derivative is 0.", STRAIGHT)
     if name in ("float", "int"):
-        return _instead(case, node, x, f"{name}() gives a Python number, which has no graph.")
+        return _instead(case, node, x, f"{name}() returns a Python number, which has no graph.")
     leaf = name in ("Variable", "nn.Parameter")
     named = isinstance(first, ast.Name | ast.Attribute | ast.BinOp)
     called = isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute)
     if leaf and (named or (called and dotted(owner(first)) not in ("torch", "np"))):
-        return _instead(case, node, x, f"{name}(...) makes a new leaf of the numbers.")
+        return _instead(case, node, x, f"{name}(...) creates a new leaf from the values.")
     return None
 
 
@@ -204,7 +204,7 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
     given = node.args[0] if node.args else None
     if given is None or isinstance(given, ast.Constant):
         return None
-    why = f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind."
+    why = f"{dotted(node.func)}(...) copies the values, but not the graph."
     if isinstance(given, ast.List | ast.Tuple):
         if not within(given, ast.Name, ast.Call):
             return None  # only numbers
@@ -291,8 +291,8 @@ def _chosen_row(case: Case, node: ast.Subscript | ast.Call) -> Uncut | None:
         return None
     known = is_probability(case, scores)
     weights = case.of(scores) if known else f"torch.softmax({case.of(scores)}, -1)"
-    why = "the place that argmax gives is an integer, which has no gradient."
-    note = "Each row counts with its probability." if known else SMOOTH
+    why = "argmax returns an integer index, which has no gradient."
+    note = "Each row is weighted by its probability." if known else SMOOTH
     return _instead(case, node, f"({weights} @ {table})", why, note)
 
 
@@ -301,7 +301,7 @@ def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
     x = operands(chosen)[0]
     dim = argument(chosen, 1 if x in chosen.args else 0, "dim")
     new = f"torch.softmax({case.of(x)}, {case.of(dim) or '-1'})"
-    why = "argmax and one_hot give integers, which have no gradient."
+    why = "argmax and one_hot return integers, which have no gradient."
     return _instead(case, node, new, why, SMOOTH)
 
 
@@ -332,7 +332,7 @@ def _threshold(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
     if not case.leads_to_leaf(test):
         return None
     left, right = case.operand(test.left), case.operand(bound)
-    why = "a comparison gives booleans, which have no gradient."
+    why = "a comparison returns booleans, which have no gradient."
     if probability(case, test):
         note = "The probability itself, which has a gradient."
         statement = case.parents.get(node)
@@ -383,7 +383,7 @@ def _is_filled(case: Case, node: ast.expr, name: str, number: int) -> bool:
 
 # ---- accuracies ----------------------------------------------------------------------------------
 
-STANDS_FOR = "An accuracy has no gradient; this is the loss that stands for it."
+STANDS_FOR = "An accuracy has no gradient; this loss is trained instead."
 
 
 def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
@@ -398,7 +398,7 @@ def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
         while isinstance(case.parents[whole], ast.expr):
             whole = case.parents[whole]
         if loss and method(whole) != "print":
-            why = _at(node, "a comparison of classes gives no gradient.")
+            why = _at(node, "a comparison of classes has no gradient.")
             place = _subtracted(case, case.statement_of(node)) or whole
             return Uncut(case.replacing(place, loss), why, STANDS_FOR)
     return None
@@ -435,8 +435,8 @@ def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
         return None
     end = ".long()" if labels.dtype.is_floating else ""
     new = f"torch.nn.functional.cross_entropy({case.of(scores)}, {case.of(target)}{end})"
-    why = _at(node, "the numbers of classes have no gradient.")
-    note = "Scores are compared with classes by cross entropy."
+    why = _at(node, "class numbers have no gradient.")
+    note = "Cross entropy compares scores with classes."
     return Uncut(case.replacing(node, new), why, note)
 
 

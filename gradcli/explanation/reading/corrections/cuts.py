@@ -65,7 +65,7 @@ def leaf_of_each_turn(case: Case, root: ast.expr) -> Iterator[Proposal]:
         tensor = case.tensor_of(name)
         built = [s for s in case.assignments(name) if case.loop(s) and f"{name}.grad" in case.of(s)]
         for last in built[-1:] if tensor is not None and not tensor.requires_grad else ():
-            why = f"Line {last.lineno} makes {name} a tensor that does not require grad."
+            why = f"Line {last.lineno} assigns to {name} a tensor that does not require grad."
             if isinstance(last, ast.Assign):
                 yield case.appended(last.value, ".requires_grad_()", why=why)
 
@@ -77,7 +77,7 @@ def value_of_place(case: Case, root: ast.expr) -> Iterator[Proposal]:
         place, value = method(made), method(made).removeprefix("arg")
         along = len(operands(made)) > 1 or keyword(made, "dim") is not None
         text = case.of(made).replace(place, f"a{value}" if along else value, 1)
-        why = f"Line {made.lineno}: {place} gives the place, an integer; {value} gives the value."
+        why = f"Line {made.lineno}: {place} is the index, an integer; {value} is the value."
         once = isinstance(root, ast.Name) and len(case.reads_of(root.id)) == 1
         yield case.replaced(made if once else root, text, why=why)
 
@@ -111,7 +111,7 @@ def number_as_leaf(case: Case) -> Iterator[Proposal]:
         for built in case.makers(name)[:1]:
             number = f"torch.tensor({float(case.values[name])}, requires_grad=True)"
             edits.append(case.replacing(built.value, number))
-    yield from case.change(*edits, why="A gradient is with respect to tensors: it is a number.")
+    yield from case.change(*edits, why="A gradient is with respect to tensors; this is a number.")
 
 
 # ---- steps that cut ------------------------------------------------------------------------------
@@ -209,17 +209,17 @@ def recording(case: Case) -> Iterator[Proposal]:
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
                 yield from parted(case, node)
                 yield from in_training(case, node)
-                why = f"Line {node.lineno}: nothing is recorded within {names[0]}()."
+                why = f"Line {node.lineno}: operations inside {names[0]}() are not recorded."
                 yield case.proposal(case.unwrapping(node), why=why)
         elif isinstance(node, ast.Expr):
             if method(node.value) == "set_grad_enabled":
-                why = f"Line {node.lineno}: nothing is recorded from here on."
+                why = f"Line {node.lineno}: operations are not recorded from here on."
                 yield case.proposal(case.removing(node), why=why)
         else:
             for d in node.decorator_list:
                 name = dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2]
                 if name in WITHOUT_RECORD:
-                    why = f"Line {d.lineno}: nothing is recorded within this function."
+                    why = f"Line {d.lineno}: operations inside this function are not recorded."
                     yield case.proposal(case.without_lines(d), why=why)
 
 
@@ -232,7 +232,7 @@ def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
             later = case.block_after(at)
             steps = [n for n, s in enumerate(later) if calls_in(s, "step")]
             trained = [at, *later[: max(steps, default=-1) + 1]]
-            why = f"Line {block.lineno}: nothing is recorded where {case.of(flag)} is False."
+            why = f"Line {block.lineno}: operations are not recorded if {case.of(flag)} is False."
             yield case.proposal(case.wrapping(trained, f"if {case.of(flag)}:"), why=why)
 
 
@@ -248,7 +248,7 @@ def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
     cut = len(case.indent(block.body[0])) - len(case.indent(block))
     start, end = case.span(block.body[kept:])
     rest = "\n".join(line[cut:] for line in case.source[start:end].split("\n"))
-    yield case.proposal(Edit(start, end, rest), why=f"Line {block.lineno}: nothing is recorded.")
+    yield case.proposal(Edit(start, end, rest), why=f"Line {block.lineno}: this is not recorded.")
 
 
 # ---- inputs of grad() ----------------------------------------------------------------------------
@@ -268,11 +268,11 @@ def unused(case: Case) -> Iterator[Proposal]:
         if isinstance(wanted, ast.Name):
             yield from joined_columns(case, call, wanted)
             yield from used_instead(case, call, wanted)
-        note = "The gradient of what the output does not depend on is then None."
+        note = "The gradient is then None for an input that the output does not depend on."
         yield case.given(call, "allow_unused", "True", note=note, weak=True)
         yield case.proposal(
             case.with_argument(call, "allow_unused=True, materialize_grads=True"),
-            note="The gradient of what the output does not depend on is then 0.",
+            note="The gradient is then 0 for an input that the output does not depend on.",
             weak=True,
         )
 
@@ -295,7 +295,7 @@ def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Pro
         return
     end = "dim=1" if all(len(w) == 2 for w in widths) else "dim=-1"
     joined = f"torch.cat([{', '.join(parts)}], {end})"
-    why = f"{' and '.join(parts)} are cut out of {whole}: what is computed from that does not "
+    why = f"{' and '.join(parts)} are slices of {whole}: a tensor computed from it does not "
     why += "depend on them."
     yield from case.change(*[case.replacing(n, joined) for n in read], why=why)
 
@@ -317,7 +317,7 @@ def whole_instead(case: Case, call: ast.Call, part: ast.Subscript) -> Iterator[P
     """Write grad(y, x)[0][1] for grad(y, x[1])."""
     whole, outer = case.of(part.value), case.parents.get(call)
     index = case.source[case.end(part.value) : case.end(part)]
-    edit, note = case.replacing(part, whole), f"The gradient of {whole}, and the part of it."
+    edit, note = case.replacing(part, whole), f"The gradient of {whole}, then its part."
     if isinstance(outer, ast.Subscript):
         yield case.proposal(edit, case.adding(outer, index), note=note)
     elif not isinstance(outer, ast.Assign):
@@ -348,7 +348,7 @@ def plain_number(case: Case) -> Iterator[Proposal]:
             plain = isinstance(number, int | float)
             text = str(float(number)) if plain else f"float({case.of(given)})"
             text = case.of(given) if isinstance(given, ast.List) else text
-            why = "A parameter is made of a tensor."
+            why = "A parameter is created from a tensor."
             yield case.replaced(given, f"torch.tensor({text})", why=why)
     for node in case.attributes(case.match[2]):
         inner, call = node.value, case.parents.get(node)
@@ -365,7 +365,7 @@ def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
     made = {dotted(owner(case.made(number)))}
     for cls in [c for c in classes(case) if c.name in made]:
         for value in [v for f in methods(cls, "forward") for v in results_of(f)]:
-            why = "forward of a custom Function returns tensors: a number has no graph."
+            why = "The forward of a custom Function must return tensors: a number has no graph."
             if method(value) == "item" and isinstance(value, ast.Call):
                 yield case.proposal(case.without_method(value), why=why)
             if dotted(getattr(value, "func", None)) in ("float", "int") and value.args:  # type: ignore[attr-defined]
@@ -384,7 +384,7 @@ def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:
             )
 
 
-CREATED = "A gradient has a graph of its own only where create_graph=True made it."
+CREATED = "A gradient has a graph only if it was computed with create_graph=True."
 
 
 def second_order(case: Case) -> Iterator[Proposal]:
@@ -413,7 +413,7 @@ def constant_gradient(case: Case) -> Iterator[Proposal]:
         built = [s for s in case.slice_of(root, case.line) if "create_graph=True" in case.of(s)]
         if inputs is None or not built or not dotted(inputs):
             continue
-        why = f"Line {built[0].lineno}: this gradient is constant, {dotted(inputs)} is not in it."
+        why = f"Line {built[0].lineno}: this gradient is constant in {dotted(inputs)}."
         new = f"{case.of(root)} + 0 * {dotted(inputs)}.sum()"
         yield case.replaced(root, new, why=why, note="The second derivative is 0.")
 
@@ -439,7 +439,7 @@ def by_grad(case: Case) -> Iterator[Proposal]:
 
 
 def _differentiated(case: Case, call: ast.Call, root: ast.expr, read: ast.Attribute) -> Proposal:
-    note = f"{case.of(read.value)}.grad is then the second derivative alone."
+    note = f"{case.of(read.value)}.grad is then only the second derivative."
     edits = case.removing(case.statement_of(call)), _grad_instead(case, root, read)
     return case.proposal(*edits, why=CREATED, note=note)
 
@@ -475,7 +475,7 @@ def _feeds(case: Case, call: ast.Call) -> bool:
 
 def without_once(case: Case) -> Iterator[Proposal]:
     """Remove @once_differentiable, which makes a backward not differentiable."""
-    why = "once_differentiable says that backward itself cannot be differentiated."
+    why = "once_differentiable declares that backward itself cannot be differentiated."
     for function in case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True):
         for d in function.decorator_list:
             if "once_differentiable" in dotted(d):

@@ -52,13 +52,13 @@ def constrained(case: Case) -> Iterator[Proposal]:
         elif constraint == "PositiveDefinite":
             text = case.operand(given)
             new = f"{text} @ {text}.mT + 1e-3 * torch.eye({text}.shape[-1])"
-            note = "A matrix times its own transpose is a covariance; it is another matrix."
+            note = "A matrix times its transpose is a valid covariance, but it is another matrix."
             yield case.replaced(given, new, note=note)
 
 
 def _as_logits(case: Case, call: ast.Call, given: ast.expr) -> Iterator[Proposal]:
     """Pass logits in place of probs."""
-    note = "The distribution makes probabilities of scores itself."
+    note = "With logits, the distribution converts scores to probabilities itself."
     named = keyword(call, "probs")
     new = f"logits={case.of(given)}"
     if named:
@@ -75,5 +75,5 @@ def _positive(case: Case, given: ast.expr) -> Iterator[Proposal]:
     elif "log" in called:
         yield case.appended(given, ".exp()", note=f"{text} is a logarithm.")
     else:
-        note = "softplus gives a positive number of any number."
+        note = "softplus maps any number to a positive one."
         yield case.replaced(given, f"torch.nn.functional.softplus({text})", note=note)

@@ -113,7 +113,7 @@ def of_scores(case: Case) -> Iterator[Proposal]:
         if given is None or scores is None or weight is None or not scores.requires_grad:
             continue
         if scores.shape[-1] == weight.shape[0]:
-            note = "Each row has a score for each class: the largest says which."
+            note = "Each row has a score for each class: argmax selects the class."
             loop = case.loop(call)
             made = case.makers(given, len(case.lines) + 1) if loop is not None else []
             for built in [s for s in made if loop in [*case.around(s)]]:
@@ -143,7 +143,7 @@ def masked_places(case: Case) -> Iterator[Proposal]:
         if mask.shape == shape[-mask.ndim :] and ((mask.data == 0) | (mask.data == 1)).all():
             x, places = case.of(target.value), case.operand(target.slice)
             new = f"{x} = {x}.masked_fill({places}.bool(), {case.of(statement.value)})"
-            yield case.replaced(statement, new, note="A mask: what is 1 is filled.")
+            yield case.replaced(statement, new, note="As a mask: filled where it is 1.")
 
 
 def weighted_rows(case: Case, node: ast.Subscript) -> Iterator[Proposal]:
@@ -151,15 +151,15 @@ def weighted_rows(case: Case, node: ast.Subscript) -> Iterator[Proposal]:
     weights, rows = case.tensor(node.slice), case.shape(node.value)
     if weights is not None and weights.requires_grad and rows and weights.shape[-1:] == rows[:1]:
         new = f"{case.operand(node.slice)} @ {case.operand(node.value)}"
-        note = "A product takes the rows by their weights; an index has no gradient."
+        note = "The product sums the rows with these weights; an index has no gradient."
         yield case.replaced(node, f"({new})", note=note)
 
 
 def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:
     """Convert an index to integers, or to a mask if it is computed by a comparison."""
     if _is_compared(case, node):
-        yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
-    note = "What is at these positions is taken; of a mask it is .bool()."
+        yield case.appended(node, ".bool()", note="As a mask: selected where it is 1.")
+    note = "As indices: for a mask use .bool() instead."
     yield case.appended(node, ".long()", note=_cut_off(case, node) or note)
 
 
@@ -200,7 +200,7 @@ def scores_for_classes(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         scores = chosen_from(case, call.args[0]) if len(call.args) > 1 else None
         if scores is not None:
-            why = "argmax picks a class; this loss takes the scores that it picks from."
+            why = "argmax returns a class; this loss needs the scores of all classes."
             yield case.replaced(call.args[0], case.of(scores), why=why)
 
 

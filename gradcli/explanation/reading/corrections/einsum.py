@@ -15,7 +15,7 @@ def equation_first(case: Case) -> Iterator[Proposal]:
         if len(texts) == 1 and call.args[0] is not texts[0]:
             others = [a for a in call.args if a is not texts[0]]
             given = ", ".join(map(case.of, [*texts, *others]))
-            why = "einsum takes the equation first, and then the operands."
+            why = "The equation is the first argument of einsum, before the operands."
             yield case.proposal(case.spanning(call.args, given), why=why)
 
 

@@ -68,7 +68,7 @@ def number_of_gradients(case: Case) -> Iterator[Proposal]:
             continue
         derived = [derivative(case, cls, k) or "None" for k in rest]
         if any(d != "None" for d in derived):
-            note = "What is missing is the derivative of what forward computes."
+            note = "The missing part is the derivative of forward."
             yield case.replaced(value, ", ".join([*texts, *derived]), note=note)
         yield case.replaced(value, ", ".join([*texts[:expected], *["None" for _ in rest]]))
 
@@ -80,7 +80,7 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
         if place < len(given):
             derived = derivative(case, cls, place)
             if derived is not None:
-                note = "The derivative of what forward computes."
+                note = "The derivative of forward."
                 yield case.replaced(given[place], derived, note=note)
             value = given[place]
             if isinstance(value, ast.Call) and method(value) in ("sum", "mean"):
@@ -106,7 +106,7 @@ def gradient_of_each_output(case: Case) -> Iterator[Proposal]:
         new = [t or "None" for t, old in zip(texts, sent) if t or case.of(old) == "None"]
         if any(texts) and len(new) == len(sent):
             added = case.adding(last, f", {', '.join(names[1:])}")
-            why = "forward has several outputs: backward takes a gradient for each of them."
+            why = "forward has several outputs: backward receives a gradient for each of them."
             yield case.proposal(added, case.replacing(value, ", ".join(new)), why=why)
 
 
@@ -284,7 +284,7 @@ def hook_arguments(case: Case) -> Iterator[Proposal]:
             yield from _with_arguments(case, function, more)
         elif rest and unused:
             cut = Edit(case.start(first), case.start(rest[0]), "")
-            yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
+            yield case.proposal(cut, why="A hook of a tensor takes only its gradient.")
         else:
             yield from _named(case, function)
 
@@ -308,7 +308,7 @@ def _with_arguments(
     if more == 1 and _registered(case, function, "full_backward_hook"):
         yield from _with_gradients(case, given)
     if more == 1 and _registered(case, function, "forward_pre_hook", "full_backward_hook"):
-        yield case.proposal(case.inserting(given[0], "module, "), why="It takes the module first.")
+        yield case.proposal(case.inserting(given[0], "module, "), why="It gets the module first.")
     names = tuple(f", other_{k + 1}" for k in range(more))
     yield case.proposal(case.adding(given[-1], "".join(names)))
 
@@ -344,7 +344,7 @@ def _named(case: Case, function: ast.Lambda | ast.FunctionDef) -> Iterator[Propo
         tensor = dotted(owner(call))
         if len(function.args.args) == 2 and tensor and dotted(call.args[0]) == function.name:  # type: ignore[union-attr]
             new = f"lambda grad: {case.of(call.args[0])}({tensor!r}, grad)"
-            why = "A hook of a tensor takes its gradient alone."
+            why = "A hook of a tensor takes only its gradient."
             yield case.replaced(call.args[0], new, why=why)
 
 
@@ -354,7 +354,7 @@ def hook_count(case: Case) -> Iterator[Proposal]:
     for value in [v for f in hooks(case) for v in results_of(f)]:
         given = parts(value)
         if given == [value] and expected == 1:
-            why = "It returns a tuple, of one gradient for each input."
+            why = "It must return a tuple with one gradient for each input."
             yield case.replaced(value, f"({case.of(value)},)", why=why)
         if len(given) == got > expected:
             texts = [case.of(p) for p in given[:expected]]
@@ -458,5 +458,5 @@ def mismatch(case: Case) -> Iterator[Proposal]:
         place = int(case.match[2])
         derived = derivative(case, cls, place) if place < len(given) else None
         if derived is not None:
-            note = "The derivative of what forward computes."
+            note = "The derivative of forward."
             yield case.replaced(given[place], derived, note=note)

@@ -23,7 +23,7 @@ from .optimisers import leaf_at_end
 from .requiring import CREATORS, leaves, requiring
 from .text import Edit
 
-FILLS = "backward() gives nothing: it fills the .grad of the leaves."
+FILLS = "backward() returns None: it fills .grad of the leaves."
 
 
 def no_gradient(case: Case) -> Iterator[Proposal]:
@@ -52,7 +52,7 @@ def uncalled(case: Case) -> Iterator[Proposal]:
     for statement in case.of_type(ast.Expr, everywhere=True):
         named = statement.value
         if isinstance(named, ast.Attribute) and named.attr == "backward":
-            why = "Without () this is the method itself: nothing went back."
+            why = "Without () this is the method itself: no backward pass ran."
             yield case.appended(named, "()", why=why)
 
 
@@ -85,7 +85,7 @@ def of_backward(case: Case) -> Iterator[Proposal]:
         for built in reversed(case.makers(name)):
             if method(built.value) == "backward":
                 uses = [case.replacing(n, f"{leaf}.grad") for n in case.reads_of(name)]
-                why = f"Line {built.lineno}: backward() gives nothing: it fills .grad."
+                why = f"Line {built.lineno}: backward() returns None: it fills .grad."
                 cut = Edit(case.start(built), case.start(built.value), "")
                 yield case.proposal(cut, *uses, why=why)
 
@@ -106,10 +106,10 @@ def changed_itself(case: Case) -> Iterator[Proposal]:
             continue
         name = case.of(built.targets[0])
         if case.of(held) == name:
-            why = f"{method(built.value)}() does not give {name}: it changes {name} itself."
+            why = f"{method(built.value)}() does not return {name}: it changes {name} itself."
             yield case.proposal(Edit(case.start(built), case.start(built.value), ""), why=why)
         elif isinstance(held, ast.Call) and method(built.value) == "load_state_dict":
-            why = "load_state_dict() does not give the module: it changes it."
+            why = "load_state_dict() does not return the module: it changes it."
             rest = Edit(case.end(held), case.end(built), "")
             called = f"{name}{case.source[rest.start : rest.end]}"
             yield case.proposal(rest, case.after(built, called), why=why)
@@ -126,7 +126,7 @@ def begun_with_none(case: Case) -> Iterator[Proposal]:
             none = isinstance(built.value, ast.Constant) and built.value.value is None
             empty = isinstance(built.value, ast.List) and not built.value.elts
             if none or (empty and any(dotted(case.root(c)) == name for c in case.backwards)):
-                yield case.replaced(built.value, "0", why="A sum begins with 0.")
+                yield case.replaced(built.value, "0", why="A sum starts with 0.")
 
 
 def nothing_returned(case: Case) -> Iterator[Proposal]:
@@ -142,16 +142,16 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
         for call in calls_in(function, "backward"):
             loss = dotted(owner(call))
             if loss and not names and not summed(function):
-                why = f"{function.name} has no return: what it gives is None."
+                why = f"{function.name} has no return statement: it returns None."
                 asked = "object has no attribute" in case.message  # of the tensor itself
                 given = loss if asked else f"{loss}.item()"
                 yield case.proposal(case.after(last, f"return {given}"), why=why)
         computed = value_of(last) if isinstance(last, ast.Expr) else None
         if isinstance(computed, ast.Call) and function.name == "forward":
-            why = f"{function.name} has no return: what it gives is None."
+            why = f"{function.name} has no return statement: it returns None."
             yield case.proposal(case.inserting(last, "return "), why=why)
         for name in names[:1] if names else summed(function):
-            why = f"{function.name} has no return: what it gives is None."
+            why = f"{function.name} has no return statement: it returns None."
             yield case.proposal(case.after(last, f"return {name}"), why=why)
 
 
@@ -187,12 +187,12 @@ def rebound(case: Case) -> Iterator[Proposal]:
         group = [s for s in block if isinstance(s, ast.Assign) and _rebinds(case, s)]
         why = (
             f"Line {node.lineno} makes {name} a new, computed tensor: the leaf is lost, and the "
-            f".grad of what took its name stays None."
+            f".grad of the new tensor stays None."
         )
         loop = case.loop(node)
         if loop is not None and case.goes_back(loop) and not re.search(CLEARED, case.source):
             edits = [case.appending(s.value, ".detach().requires_grad_()") for s in group]
-            yield case.proposal(*edits, why=why, note="Each turn has leaves of its own.")
+            yield case.proposal(*edits, why=why, note="Each iteration has its own leaves.")
         if any(
             (isinstance(a, ast.With) and method(a.items[0].context_expr) == "no_grad")
             for a in case.around(node)
@@ -243,7 +243,7 @@ def absent_state(case: Case) -> Iterator[Proposal]:
     read = {n.id for n in case.of_type(ast.Name)}
     for name in [n for n in absent if n in read and tensors]:
         line = f"if {name} is None: {name} = torch.zeros_like({tensors[0]})"
-        why = f"{name} is None where it is not given: the state begins with 0."
+        why = f"{name} is None by default: the state starts with 0."
         yield case.proposal(case.before(function.body[0], line), why=why)
 
 
@@ -267,7 +267,7 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def _retained(case: Case, edit: Edit, name: str) -> Proposal:
-    why = f"{name} is computed: backward() keeps the gradients of leaves alone."
+    why = f"{name} is computed: backward() keeps the gradients of leaves only."
     return case.proposal(edit, why=why)
 
 
@@ -299,7 +299,7 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
     """
     for name in read_grads(case):
         for built in reversed(case.makers(name)):
-            why = f"{name} is computed from a leaf, and is none itself."
+            why = f"{name} is computed from a leaf, and is not a leaf itself."
             if calls_in(built.value, *CREATORS):
                 yield from leaf_at_end(case, built, why=why)
 
@@ -312,15 +312,15 @@ def guarded(case: Case) -> Iterator[Proposal]:
     for part in case.of_type(ast.comprehension):
         for name in read_grads(case)[:1]:
             if name in names_in(part.target):
-                why = "What the loss does not depend on has no gradient: its .grad is None."
+                why = "If the loss does not depend on a leaf, its .grad is None."
                 yield case.proposal(case.adding(part.iter, f" if {name}.grad is not None"), why=why)
     for name in read_grads(case)[:1]:
         for statement in case.statements:
             loop = case.loop(statement)
             if calls_in(statement, "zero_", "detach_", "fill_"):
-                why = "Before the first backward pass .grad is None: there is nothing to clear."
+                why = "Before the first backward pass .grad is None: there is no gradient to clear."
             elif isinstance(loop, ast.For) and name in names_in(loop.target):
-                why = "What the loss does not depend on has no gradient: its .grad is None."
+                why = "If the loss does not depend on a leaf, its .grad is None."
             else:
                 continue
             yield case.proposal(case.wrapping([statement], f"if {name}.grad is not None:"), why=why)
@@ -331,7 +331,7 @@ def without_part(case: Case) -> Iterator[Proposal]:
     for node in case.attributes("data") if isinstance(case.statement, ast.Expr) else ():
         part = node.value
         if isinstance(part, ast.Attribute) and part.attr in ("bias", "weight"):
-            why = f"Not each layer has a {part.attr}: without one it is None."
+            why = f"Some layers have no {part.attr}: it is None."
             header = f"if {case.of(part)} is not None:"
             yield case.proposal(case.wrapping([case.statement], header), why=why)
 
@@ -393,7 +393,7 @@ def before_backward(case: Case) -> Iterator[Proposal]:
     """Add a backward pass of the last computed tensor, or its sum, before the gradient is read."""
     if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
-    why = "No backward pass has run: backward() is what fills .grad."
+    why = "No backward pass has run: backward() fills .grad."
     computed = [n for n, v in case.scope.items() if is_computed(v)]
     for name in computed[-1:]:
         end = "" if case.scope[name].numel == 1 else ".sum()"

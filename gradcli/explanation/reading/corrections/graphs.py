@@ -25,10 +25,10 @@ from .seeds import is_called_loss
 from .text import Edit
 
 SECOND = (
-    "The first backward pass freed what the operations had saved; a second one through them finds "
-    "nothing."
+    "The first backward pass freed the tensors that the operations had saved; a second one needs "
+    "them."
 )
-BUT_LAST = "Keep the graph in every backward pass but the last."
+BUT_LAST = "Keep the graph in every backward pass except the last."
 IN_LOOP = "In a loop each backward pass keeps the graph for the next one."
 
 
@@ -93,11 +93,11 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
             built = case.assignments(dotted(given), at.lineno)
             if built and _is_network(case, value_of(built[-1])):
                 name, network = case.of(given), case.of(call.func)
-                both = f" Both losses go back through {name}; the first needs none of it."
+                both = f" Both losses run backward through {name}; the first does not need it."
                 yield case.proposal(
                     case.appending(given, ".detach()"),
                     *_said_again(case, call, at),
-                    note=f"This loss trains {network} alone; the other one goes through {name}.",
+                    note=f"This loss trains {network} only; the other one uses {name}.",
                     why=SECOND + both,
                 )
 
@@ -116,8 +116,8 @@ def detached_for_critic(case: Case) -> Iterator[Proposal]:
         own = [c for c in critics if not _on_data(case, c)]
         yield from case.change(
             *[case.appending(c.args[0], ".detach()") for c in own],
-            note="The loss with the data trains the network that judges; the other one trains "
-            "the network that is judged.",
+            note="The loss with real data trains the discriminator; the other one trains "
+            "the generator.",
         )
 
 
@@ -147,7 +147,7 @@ def detached_from_trained(case: Case) -> Iterator[Proposal]:
         for name in [n for s in own if s not in first for n in within(s, ast.Name)]:
             leaves = _leaves(case.tensor_of(name.id)) if isinstance(name.ctx, ast.Load) else set()
             if leaves and not any(leaves & stepped for stepped in later):
-                why = f" {name.id} comes from parameters that are trained by the first loss alone."
+                why = f" {name.id} comes from parameters that are trained by the first loss only."
                 yield case.appended(name, ".detach()", why=SECOND + why)
 
 
@@ -209,8 +209,8 @@ def _detached(case: Case, fixed: ast.stmt) -> Proposal:
     return case.appended(
         fixed.value,  # type: ignore[attr-defined]
         ".detach()",
-        note="The loop changes nothing that it comes from: its numbers stay.",
-        why=SECOND + f" Line {fixed.lineno} runs once, and its graph is gone through in each turn.",
+        note="The loop changes none of its inputs: its value stays the same.",
+        why=SECOND + f" Line {fixed.lineno} runs once, and every iteration uses its graph.",
     )
 
 
@@ -233,8 +233,8 @@ def recomputed(case: Case) -> Iterator[Proposal]:
         anew = [s for s in outside if any(_called_anew(case, o, root, loop) for o in sources[s])]
         yield from case.change(
             *[case.appending(value_of(s), ".detach()") for s in anew],
-            note="The numbers from before the loop stay; the loop calls the network anew.",
-            why=SECOND + " The graph from before the loop is gone through in each turn.",
+            note="The value from before the loop stays; the loop calls the network again.",
+            why=SECOND + " Each iteration runs backward through the graph from before the loop.",
         )
         fixed = [s for s in outside if _is_fixed(case, s)]
         if fixed:
@@ -244,8 +244,8 @@ def recomputed(case: Case) -> Iterator[Proposal]:
         yield from case.change(
             *[case.removing(s) for s in outside],
             case.before(loop.body[0], *lines) if outside else None,
-            note="Each turn of the loop changes the parameters: it needs a forward of its own.",
-            why=SECOND + " The forward stands outside the loop and builds the graph only once.",
+            note="Each iteration changes the parameters, so it needs its own forward pass.",
+            why=SECOND + " The forward pass is outside the loop, and builds the graph only once.",
         )
 
 
@@ -301,7 +301,7 @@ def stepped_leaf(case: Case) -> Iterator[Proposal]:
         (name, *others) = targets(step)
         by_grad = [n for n in within(step.value, ast.Attribute) if n.attr == "grad"]
         if name and not others and name in [dotted(n.value) for n in by_grad]:
-            why = f" Line {step.lineno} makes {name} a computed tensor: each turn needs a new leaf."
+            why = f" Line {step.lineno} makes {name} a computed tensor: each step needs a new leaf."
             yield case.appended(step.value, ".detach().requires_grad_()", why=SECOND + why)
 
 
@@ -325,7 +325,7 @@ def computed_in_init(case: Case) -> Iterator[Proposal]:
         for init, forward in zip(methods(cls, "__init__"), methods(cls, "forward")):
             for s in [n for n in within(init, ast.Assign) if "self." in case.of(n.value)]:
                 moved = case.before(forward.body[0], *case.lines_of(s))
-                why = SECOND + f" Line {s.lineno} runs once; its graph is needed in each call."
+                why = SECOND + f" Line {s.lineno} runs once; every call needs its graph."
                 yield case.proposal(case.removing(s), moved, why=why)
 
 
@@ -368,8 +368,8 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
     return case.proposal(
         *case.numbers_as("torch.tensor({})", begun),
         case.after(last, *lines) if now_and_then else case.before(loop.body[0], *lines),
-        note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
-        why=why + f" {listed}: from the turn before, with its graph.",
+        note=f"{listed}: the values are kept, without the graph of the previous iteration.",
+        why=why + f" {listed}: from the previous iteration, with its graph.",
     )
 
 
@@ -406,8 +406,8 @@ def carried_by_object(case: Case) -> Iterator[Proposal]:
         lines = [f"{h} = {h}.detach()" for h in held]
         yield from case.change(
             case.before(loop.body[0], *lines) if lines else None,
-            note=f"{name} keeps its numbers; the graph of the turn before is let go.",
-            why=SECOND + f" {name} brings it along from the turn before.",
+            note=f"{name} keeps its values, without the graph of the previous iteration.",
+            why=SECOND + f" {name} carries it over from the previous iteration.",
         )
 
 
@@ -425,8 +425,8 @@ def carried_by_module(case: Case) -> Iterator[Proposal]:
             for text in (f"{name}.detach()", f"tuple(s.detach() for s in {name})"):
                 yield case.proposal(
                     case.before(first, f"{name} = {_unless_none(case, name, text)}"),
-                    note=f"{name} keeps its numbers; the graph of the call before is let go.",
-                    why=SECOND + f" {name} comes from the call before, and brings its graph along.",
+                    note=f"{name} keeps its values, without the graph of the previous call.",
+                    why=SECOND + f" {name} comes from the previous call, with its graph.",
                 )
 
 
@@ -444,15 +444,15 @@ def last_term(case: Case) -> Iterator[Proposal]:
             if term is not None and begun and isinstance(outer, ast.If):
                 yield case.proposal(
                     case.after(case.blocks[case.statement_of(call)][-1], case.of(begun[-1])),
-                    why=f"{name} holds the losses of the turns before, whose graphs are freed.",
-                    note=f"{name} is summed anew after each step.",
+                    why=f"{name} contains earlier losses, whose graphs are freed.",
+                    note=f"{name} is summed again after each step.",
                 )
             elif term is not None and begun:
                 yield case.proposal(
                     case.appending(term, ".detach()"),
                     case.replacing(root, case.of(term)),
-                    why=f"{name} holds the losses of the turns before, whose graphs are freed.",
-                    note=f"{name} counts the numbers; each turn goes back from its own loss.",
+                    why=f"{name} contains earlier losses, whose graphs are freed.",
+                    note=f"{name} sums the values; each iteration runs backward from its own loss.",
                 )
 
 
@@ -483,8 +483,8 @@ def emptied(case: Case) -> Iterator[Proposal]:
         yield from case.change(
             *[case.removing(s) for s in begun],
             case.before(loop.body[0], *[case.of(s) for s in begun]) if begun else None,
-            why=f"{listed}: what the turns before put there stays, and their graphs are freed.",
-            note="Each turn begins with an empty list.",
+            why=f"{listed}: items of previous iterations stay in it, and their graphs are freed.",
+            note="Each iteration starts with an empty list.",
         )
 
 
@@ -516,8 +516,8 @@ def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Ite
     for more in ([], states) if states else ([],):
         yield from case.change(
             case.before(loop.body[0], *lines, *[_cut(case, n) for n in more]) if lines else None,
-            why=f"{' and '.join(names + more)}: what the turns before gave keeps their graphs.",
-            note="The numbers stay, the graphs of the turns before are let go.",
+            why=f"{' and '.join(names + more)}: earlier results keep their graphs.",
+            note="The values are kept, without the graphs of previous iterations.",
         )
 
 

@@ -73,8 +73,8 @@ def base_of(node: ast.expr | None) -> ast.expr | None:
 
 # ---- the same change out of place ----------------------------------------------------------------
 
-NEW = "A new tensor of the same name; the old one keeps its numbers for the backward pass."
-COPY = "The change is made to a copy; the old tensor keeps its numbers for the backward pass."
+NEW = "A new tensor of the same name; the old one keeps its values for the backward pass."
+COPY = "The copy is changed; the old tensor keeps its values for the backward pass."
 
 
 def out_of_place(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Proposal]:
@@ -192,7 +192,7 @@ def averaged_copies(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
             source = [c for part in getattr(built, "generators", ()) for c in calls_in(part.iter)]
             of_module = any(method(c) in ("parameters", "named_parameters") for c in source)
             if isinstance(item, ast.Name) and of_module:
-                why = f"{name} holds the parameters themselves: a change of it changes them."
+                why = f"{name} contains the parameters themselves: changing its items changes them."
                 copied = case.appending(item, ".detach().clone()")
                 yield case.proposal(copied, case.wrapping([statement], NO_GRAD), why=why)
 
@@ -246,7 +246,7 @@ def updated_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
         p, change = case.of(statement.target), case.of(statement.value)
         change = f"({change})" if is_operation(statement.value, ast.Add | ast.Sub) else change
         new = f"{held} = [{p} {sign} {change} for {case.of(loop.target)} in {case.of(loop.iter)}]"
-        note = "New tensors, through which backward goes on; the parameters keep their numbers."
+        note = "New tensors, which autograd tracks; the parameters keep their values."
         yield case.replaced(loop, new, note=note)
 
 
@@ -274,7 +274,7 @@ def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
 
 def unrecorded(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     """Make the change under torch.no_grad()."""
-    note = "The numbers are changed, and nothing is recorded of it."
+    note = "The values change, but autograd does not record the change."
     created = any("create_graph" in case.of(c) for c in case.backwards)
     if created and any(c.lineno > statement.lineno for c in case.backwards):
         note += " A backward pass through the change needs new tensors: torch.func.functional_call."
@@ -303,7 +303,7 @@ def renamed(case: Case, statement: ast.stmt, name: str) -> Iterator[Proposal]:
     last = statement.end_lineno or 0
     later = [n for n in case.names(name) if n.lineno > last and not _of_leaf(case.parents[n])]
     edits = [case.replacing(n, new) for n in later]
-    note = f"{name} stays the leaf whose .grad is read; {new} is what it becomes."
+    note = f"{name} stays the leaf whose .grad is read; {new} is the changed tensor."
     if isinstance(written(statement), ast.Subscript) or not isinstance(statement, ast.AugAssign):
         edits += [case.replacing(n, new) for n in within(statement, ast.Name) if n.id == name]
         copy = case.before(statement, f"{new} = {name}.clone()")
@@ -349,7 +349,7 @@ def keeps_shape(case: Case) -> Iterator[Proposal]:
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
     """Write torch.no_grad() for torch.inference_mode()."""
     for node in case.attributes("inference_mode", everywhere=True):
-        note = "no_grad() records nothing either, and its tensors can be used later."
+        note = "no_grad() also records nothing, but its tensors can be used in autograd later."
         yield case.renamed_to(node, "no_grad", note=note)
 
 
@@ -402,7 +402,7 @@ def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
         case.replacing(loop.target, index),
         case.replacing(loop.iter, f"range(len({base}))"),
         *[case.replacing(n, f"{base}[{index}]") for n in read],
-        note=f"Each row is a view of its own of {base}, which autograd follows.",
+        note=f"Each row is a separate view of {base}, which autograd follows.",
         uncovers=True,
     )
 

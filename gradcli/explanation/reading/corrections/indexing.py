@@ -27,7 +27,7 @@ def added_rows(case: Case) -> Iterator[Proposal]:
     for call in case.methods("scatter_add", "scatter_add_"):
         target, places = case.shape(owner(call)), call.args[1:2]
         if len(target or ()) == 2 and places and len(case.shape(places[0]) or ()) == 1:
-            why = "scatter_add has a place for each number, index_add one for each row."
+            why = "scatter_add needs an index for each element, index_add one for each row."
             yield case.renamed_to(call, method(call).replace("scatter", "index"), why=why)
 
 
@@ -48,7 +48,7 @@ def gathered(case: Case) -> Iterator[Proposal]:
             if case.number(given[-2]) == 1:
                 text = case.operand(x)
                 new = f"{text}[torch.arange({text}.shape[0]), {case.of(given[-1])}]"
-                yield case.replaced(call, new, note="Of each sample the place that is its own.")
+                yield case.replaced(call, new, note="Each sample has its own index.")
             continue
         if len(given) >= 2:
             where = case.of(given[-2])
@@ -71,11 +71,11 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
     yield from fewer_samples(case)
     yield from more_rows(case)
     for call in case.calls("gather", "index_select"):
-        note = "Indices that are too large pick the last one."
+        note = "Indices that are too large select the last element."
         yield case.appended(call.args[-1], f".clamp(max={last_index})", note=note, weak=True)
 
 
-NO_NEXT = "Nothing follows the last step: what would come then is 0."
+NO_NEXT = "Nothing follows the last step: the next value counts as 0."
 
 
 def earlier_end(case: Case, loop: ast.For, there: int | None) -> Iterator[Proposal]:
@@ -115,7 +115,7 @@ def fewer_samples(case: Case) -> Iterator[Proposal]:
     for counting in [s for s in case.blocks[getter] if getattr(s, "name", "") == "__len__"]:
         for returned in within(counting, ast.Return):
             for n in ahead if returned.value else ():
-                why = f"A sample looks {n} further: the last ones have nothing there."
+                why = f"A sample reads {n} items ahead, which do not exist for the last samples."
                 text = f" - {n}"
                 yield case.proposal(case.adding(returned.value, text), why=why)  # type: ignore[arg-type]
 
@@ -236,7 +236,7 @@ def mask_place(case: Case) -> Iterator[Proposal]:
         text = case.of(node.slice)
         for dim, have in enumerate(shape) if mask.ndim == 1 else ():
             if mask.shape == (have,):
-                note = f"The mask chooses in dimension {dim}."
+                note = f"The mask selects along dimension {dim}."
                 yield case.replaced(node.slice, ":, " * dim + text, note=note)
         if len(shape) == 1 < mask.ndim and mask.numel == shape[0]:
             yield case.appended(node.slice, ".flatten()", note="It has as many places.")
@@ -269,7 +269,7 @@ def index_of_list(case: Case) -> Iterator[Proposal]:
     for side in case.sides:
         if isinstance(case.value(side), list):
             stack = "stack" if case.listed(side) else "tensor"
-            why = "A list times a number is the list several times: a tensor is computed with."
+            why = "A list times a number repeats the list: arithmetic needs a tensor."
             yield case.replaced(side, f"torch.{stack}({case.of(side)})", why=why)
     for node in case.of_type(ast.Subscript):
         made = case.made(node.slice)
@@ -279,12 +279,12 @@ def index_of_list(case: Case) -> Iterator[Proposal]:
             if alone and not made.keywords:
                 text, name = case.of(made.func), method(made)
                 new = text.removesuffix(name) + ARG[name] + case.of(made).removeprefix(text)
-                note = f"{name} gives the value, {ARG[name]} its place."
+                note = f"{name} returns the value, {ARG[name]} its index."
                 yield case.replaced(node.slice, new, note=note)
         value = case.tensor(node.slice)
         if value is not None and value.ndim == 1 and value.numel > 1:
             new = f"[{case.of(node.value)}[i] for i in {case.of(node.slice)}]"
-            yield case.replaced(node, new, note="The items at all of these places.")
+            yield case.replaced(node, new, note="The items at all of these indices.")
         if value is not None and value.numel == 1 and value.data.item() == int(value.data.item()):
             yield case.replaced(node.slice, f"int({case.of(node.slice)})")
 
@@ -296,7 +296,7 @@ def value_put(case: Case) -> Iterator[Proposal]:
     if given == places[:-1]:
         for statement in case.of_type(ast.Assign):
             if target_of(statement, ast.Subscript):
-                note = "Each row has one number."
+                note = "There is one number for each row."
                 yield case.appended(statement.value, ".unsqueeze(-1)", note=note)
 
 
@@ -337,6 +337,6 @@ def enough_classes(case: Case) -> Iterator[Proposal]:
         numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]
         numbers += labels.data.ravel().tolist() if labels is not None else []
         if numbers and (min(numbers), max(numbers)) == (1, case.number(count)):
-            yield case.appended(call.args[0], " - 1", note="The labels count from 1.")
+            yield case.appended(call.args[0], " - 1", note="The labels start at 1.")
         if count is not None and numbers:
             yield case.replaced(count, str(max(numbers) + 1))

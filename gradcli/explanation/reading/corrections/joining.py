@@ -20,7 +20,7 @@ def dimension(case: Case) -> Iterator[Proposal]:
         listed = elements(call.args[0]) if call.args else []
         shapes = [case.shape(e) for e in listed]
         if shapes and len(set(shapes)) == 1 and len(shapes[0] or ()) == 1 and case.match[3] == "1":
-            why = "cat joins vectors to a longer one; stack makes columns of them."
+            why = "cat joins vectors into a longer one; stack turns them into columns."
             yield case.renamed_to(call, "stack", why=why)
         yield from beside_each_step(case, listed)
     for call in case.calls():
@@ -53,7 +53,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
         if shapes and all(s and s[1:] == shapes[0][1:] for s in shapes):
             given = case.of(call.args[0])
             new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
-            yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
+            yield case.replaced(call, new, note="Shorter ones are padded with zeros at their end.")
     yield from padded_batches(case)
     yield from enlarged(case)
     yield from cropped(case)
@@ -72,7 +72,7 @@ def repeated_as_new(case: Case) -> Iterator[Proposal]:
             counts = [number_of(a) for a in made.args] if method(made) == "repeat" else []  # type: ignore[attr-defined]
             places = [k for k, n in enumerate(counts) if n != 1]
             if len(places) == 1 and len(counts) == 3:
-                why = "It has no such dimension yet: repeat puts a new one in front."
+                why = "The tensor has no such dimension yet: repeat would add a new one in front."
                 yield case.first(made, f".unsqueeze({places[0]})", why=why)
 
 
@@ -85,10 +85,10 @@ def padded_batches(case: Case) -> Iterator[Proposal]:
     )
     if any(len(elements(n.target)) == 2 for n in case.of_type(ast.For, everywhere=True)):
         new = pairs
-    why = "A batch is a tensor: its samples must have one length."
+    why = "A batch is a tensor: its samples must have the same length."
     for call in case.calls("DataLoader", everywhere=True):
         if not keyword(call, "collate_fn"):
-            note = "Shorter samples get zeros at their end."
+            note = "Shorter samples are padded with zeros at their end."
             yield case.given(call, "collate_fn", new, why=why, note=note)
 
 
@@ -101,7 +101,7 @@ def ragged(case: Case) -> Iterator[Proposal]:
         if rows and all(isinstance(r, list) and r for r in rows):
             each = case.of(call.func) + "(row)"
             new = f"torch.nn.utils.rnn.pad_sequence([{each} for row in {case.of(call.args[0])}], "
-            note = "Shorter rows get zeros at their end."
+            note = "Shorter rows are padded with zeros at their end."
             yield case.replaced(call, f"{new}batch_first=True)", note=note)
 
 
@@ -154,7 +154,7 @@ def cropped(case: Case) -> Iterator[Proposal]:
             shape = case.shape(item) or ()
             if wanted in shape[2:]:
                 cut = [f":{given}" if n == wanted else ":" for n in shape]
-                note = f"One is {wanted} wide, the other {given}: the rest is left out."
+                note = f"One is {wanted} wide, the other {given}: the rest is cropped."
                 yield case.appended(item, f"[{', '.join(cut)}]", note=note)
 
 
@@ -193,7 +193,7 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         given = case.made(call.args[0]) if call.args else None
         if isinstance(given, ast.ListComp | ast.GeneratorExp):
-            yield case.appended(given.elt, ".flatten()", note="All numbers, one after the other.")
+            yield case.appended(given.elt, ".flatten()", note="All elements, as one vector.")
     most = max(int(case.match[1]), int(case.match[2]))
     least = min(int(case.match[1]), int(case.match[2]))
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
@@ -221,7 +221,7 @@ def for_the_batch(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterato
         trained = leaf is not None and leaf.is_leaf and leaf.requires_grad
         if trained and len(shape) == len(whole) - 1 > 1 and shape[1:] == whole[2:]:
             end = f".expand({whole[0]}, {', '.join(['-1'] * len(shape))})"
-            yield case.appended(item, end, note=f"Each sample has {case.of(item)} beside it.")
+            yield case.appended(item, end, note=f"{case.of(item)} is joined to each sample.")
 
 
 def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
@@ -233,7 +233,7 @@ def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
         unread = name and not case.reads_of(name) and name != dotted(item)
         fits = len(case.shape(built.targets[0]) or ()) == dimensions
         if unread and fits and dotted(item) in names_in(built.value):
-            why = f"Line {built.lineno} makes {name} of {dotted(item)}, and nothing reads it."
+            why = f"Line {built.lineno} computes {name} from {dotted(item)}, but does not use it."
             yield case.replaced(item, name, why=why)
 
 
@@ -249,7 +249,7 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         numbers = [e for e in elements(joined) if isinstance(case.value(e), int | float | Scalar)]
         form = "torch.tensor({})" if method(node) == "stack" else "torch.tensor([{}])"
         edits = [case.replacing(n, form.format(f"float({case.of(n)})")) for n in numbers]
-        yield from case.change(*edits, why="Only tensors are joined; this is a number.")
+        yield from case.change(*edits, why="Only tensors can be joined; this is a number.")
         for built in reversed(case.makers(joined)):
             begun = elements(built.value)
             if begun and all(isinstance(e, ast.Constant) for e in begun):
@@ -264,7 +264,7 @@ def arrays_joined(case: Case, items: list[ast.expr]) -> Iterator[Proposal]:
     """x for the x.detach().numpy() among tensors that are joined; as_tensor of other arrays."""
     for item in [e for e in items if hasattr(case.value(e), "array")]:
         call = case.made(item)
-        why = "Only tensors are joined; an array has no graph."
+        why = "Only tensors can be joined; an array has no graph."
         if method(call) == "numpy" and isinstance(call, ast.Call):
             yield case.proposal(without_array(case, call), why=why)
         yield case.replaced(item, f"torch.as_tensor({case.of(item)}).float()", why=why)

@@ -29,8 +29,8 @@ from .text import Edit
 
 RECURRENT = ("RNN", "LSTM", "GRU")
 POOLED = (
-    "The layer takes {0} features, as many as there are channels: each channel is one feature, its "
-    "mean over all places."
+    "The layer takes {0} features, the number of channels: each channel is one feature, its "
+    "mean over all positions."
 )
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
@@ -44,15 +44,15 @@ def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
             x, shape = call.args[0], case.shape(call.args[0])
             sizes = shape or ()
             if len(sizes) == 3 and a * b == c:
-                note = "A batch of one image: its channels were taken for the batch."
+                note = "A batch of one image: without it the channels are treated as the batch."
                 yield case.appended(x, ".unsqueeze(0)", note=note)
             if shape is None and c > b and c % b == 0 == a % (c // b):
-                note = "Each sample stays a row of its own."
+                note = "Each sample remains a separate row."
                 yield case.appended(x, ".flatten(1)", note=note)
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
             if len(sizes) > 3 and sizes[-1] * sizes[-2] == c and b == sizes[-1]:
-                yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
+                yield case.appended(x, ".flatten(-2)", note="This concatenates the heads again.")
             if len(sizes) > 2 and sizes[1] == c != sizes[-1]:
                 yield from _channels_as_features(case, call, len(sizes), c)
             if len(sizes) == 1 and sizes[0] != c and c == 1:
@@ -72,7 +72,7 @@ def _channels_as_features(
     if case.calls(f"Conv{len(places)}d", everywhere=True):
         dims = places if len(places) > 1 else places[0]
         yield case.appended(x, f".mean(dim={dims})", why=POOLED.format(channels))
-    why = "A linear layer takes the features in the last dimension; here the channels are second."
+    why = "A linear layer expects the features last; here the channels are the second dimension."
     if dimensions == 3:
         yield case.appended(x, ".transpose(1, 2)", why=why)
     else:
@@ -98,7 +98,7 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
     yield from _exchanged_sizes(case, layers, b, c, d)
-    why = f"The layer takes {c} features and is given {b}."
+    why = f"The layer takes {c} features but receives {b}."
     for old, new in _sizes_of_input(case, layers, exact, b, c):
         yield case.replaced(old, new, why=why, reprints=True)
     for node in layers:
@@ -116,7 +116,7 @@ def _exchanged_sizes(
     for node in layers if b == d else ():
         others = [case.number(n.args[0]) for n in layers if n is not node]
         if [case.number(a) for a in node.args[:2]] == [c, d] and c in others:
-            why = f"The layer is given {d} features, and the next one takes {c}."
+            why = f"The layer receives {d} features, and the next one takes {c}."
             yield case.exchanged(node.args[0], node.args[1], why=why, reprints=True)
 
 
@@ -163,7 +163,7 @@ def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
         place = argument(reduction, 0 if dotted(owner(reduction)) != "torch" else 1, "dim")
         place = argument(reduction, 9, "axis") if place is None else place
         if place is not None and case.of(place) in ("2", "-1"):
-            why = "The last dimension has the features: the mean is over the places before it."
+            why = "The last dimension has the features: the mean is over the dimension before it."
             yield case.replaced(place, "1", why=why)
 
 
@@ -194,7 +194,7 @@ def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Itera
                 continue
             sizes = [a for a in made.args if number_of(a) is not None]
             if len(sizes) > 1 and number_of(sizes[place]) == given:
-                note = f"The layer was made for {wanted}; this input has {given}."
+                note = f"The layer expects size {wanted}; this input has {given}."
                 yield case.replaced(sizes[place], str(wanted), note=note, weak=True)
 
 
@@ -240,7 +240,7 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
         before = outer.args[: outer.args.index(node)]
         if any(method(b).startswith(("Conv", "MaxPool", "AvgPool", "Adaptive")) for b in before):
             prefix = dotted(node.func).rpartition(".")[0] or "torch.nn"
-            why = "A linear layer takes rows of features; what comes here are images."
+            why = "A linear layer expects rows of features, but receives images here."
             yield from _pooled_before(case, node, before, prefix)
             edit = case.inserting(node, f"{prefix}.Flatten(), ")
             yield case.proposal(edit, why=why, reprints=True)
@@ -275,7 +275,7 @@ def normalised_features(case: Case) -> Iterator[Proposal]:
     for call in norms:
         text = _features_before(case, call)
         if number_of(call.args[0]) is None and text not in ("", case.of(call.args[0])):
-            why = "A norm has the features that the layer before it gives."
+            why = "A norm needs the number of features of the layer before it."
             yield case.replaced(call.args[0], text, why=why, reprints=True)
 
 
@@ -288,7 +288,7 @@ def _features_second(case: Case) -> Iterator[Proposal]:
         shape = case.shape(x) or ()
         if x is not None and len(shape) == 3 and shape[-1] == int(case.match[2]):
             new = f"{case.of(call.func)}({case.operand(x)}.transpose(1, 2)).transpose(1, 2)"
-            why = "The features stand last here; a batch norm takes them second."
+            why = "The features are last here; a batch norm expects them second."
             yield case.replaced(call, new, why=why)
 
 
@@ -323,7 +323,7 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
             if case.shape(x) == shape and shape[1:].count(wanted) == 1 and len(shape) > 2:
                 turned = f".transpose({shape.index(wanted, 1)}, -1)"
                 note = (
-                    f"The norm is over the {wanted} numbers of dimension {shape.index(wanted, 1)}."
+                    f"The norm is over dimension {shape.index(wanted, 1)}, which has size {wanted}."
                 )
                 edits = (case.appending(x, turned), case.adding(call, turned))
                 yield case.proposal(*edits, note=note)
@@ -359,7 +359,7 @@ def head_count(case: Case) -> Iterator[Proposal]:
         wide, many = case.number(width), case.number(heads)
         if heads is not None and wide and many and wide % many:
             near = max(n for n in range(1, many + 1) if wide % n == 0)
-            why = f"{wide} features are not shared out evenly by {many} heads."
+            why = f"{wide} features cannot be divided evenly among {many} heads."
             yield case.replaced(heads, str(near), why=why, reprints=True)
 
 
@@ -370,7 +370,7 @@ def group_count(case: Case) -> Iterator[Proposal]:
         many = case.number(groups)
         if groups is not None and many == int(case.match[2]):
             near = max(n for n in range(1, many + 1) if wide % n == 0)
-            why = f"{wide} channels are not shared out evenly by {many} groups."
+            why = f"{wide} channels cannot be divided evenly among {many} groups."
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
@@ -384,10 +384,10 @@ def convolution_groups(case: Case) -> Iterator[Proposal]:
             continue
         if any(n % many for n in sizes):
             near = max(k for k in range(1, many + 1) if not any(n % k for n in sizes))
-            why = f"The channels, {sizes[0]} and {sizes[1]}, are not shared out evenly by {many}."
+            why = f"The channels, {sizes[0]} and {sizes[1]}, are not both divisible by {many}."
             if many == sizes[0]:
                 each = max(1, round((sizes[1] or many) / many))
-                note = f"As many groups as channels: {each} output channel(s) of each."
+                note = f"One group for each input channel, with {each} output channel(s)."
                 text = case.of(groups) if each == 1 else f"{each} * {case.of(groups)}"
                 yield case.replaced(call.args[1], text, why=why, note=note, reprints=True)
             yield case.replaced(groups, str(near), why=why, reprints=True)
@@ -417,7 +417,7 @@ def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
     for built in case.of_type(ast.Assign, everywhere=True):
         name = dotted(built.targets[0])
         if method(built.value) == "Embedding" and name and name not in called:
-            why = f"{case.of(item)} are numbers of classes; {name} is there for them, and not used."
+            why = f"{case.of(item)} are class indices; {name} exists for them, but is not used."
             yield case.replaced(item, f"{name}({case.of(item)})", why=why)
 
 
@@ -435,14 +435,14 @@ def encoded(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Prop
         weights = [w for m in layers_of(case.value(call.func)) if (w := weight_of(m)) is not None]
         many = weights[0].shape[-1] - sum(widths) if taken and weights else 0
         if 1 < many > labels.data.max():
-            note = f"The layer takes {many} inputs more: one for each class."
+            note = f"The layer takes {many} more inputs: one for each class."
             new = f"torch.nn.functional.one_hot({case.of(item)}, {many})"
             yield case.replaced(item, new, note=note)
 
 
 def attention_mask(case: Case) -> Iterator[Proposal]:
     """Pass batch_first=True, if the mask then matches the input; or transpose the mask."""
-    why = "The program takes the batch as the first dimension; this layer the second."
+    why = "The program has the batch first; this layer expects it second."
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
         if not keyword(call, "batch_first"):
             yield case.given(call, "batch_first", "True", why=why, reprints=True)
@@ -459,21 +459,21 @@ def _mask_of_size(case: Case, mask: ast.expr) -> Iterator[Proposal]:
         for call in calls_in(statement, "ones", "zeros", "full"):
             sizes = [a for a in call.args if case.of(a) == places[1]]  # type: ignore[index]
             edits = [case.replacing(a, places[2]) for a in sizes]  # type: ignore[index]
-            yield from case.change(*edits, why="Each place of the sequence has a row.")
+            yield from case.change(*edits, why="Each position of the sequence needs a row.")
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:
     """Drop the last batch, if only it has a single sample; or use the running statistics."""
     for loader in case.calls("DataLoader", everywhere=True):
-        note = "The last batch, of one sample, is left out: the shuffle takes others each time."
+        note = "The last batch, of one sample, is dropped; with shuffling it varies."
         yield case.given(loader, "drop_last", "True", note=note)
     yield from without_rest(case)
     for call in case.calls():
         if case.is_module(call.func) and "." not in dotted(call.func):
             text = f"{case.of(call.func)}.eval()"
             note = (
-                "In eval() the running statistics are used, as for one sample after training: to "
-                "train, give batches of several."
+                "eval() uses the running statistics, as for a single sample after training. To "
+                "train, use batches of several samples."
             )
             yield case.proposal(case.before(case.statement, text), note=note)
 
@@ -488,7 +488,7 @@ def without_rest(case: Case) -> Iterator[Proposal]:
             shape = case.shape(given)
             if isinstance(given, ast.Name) and shape is not None and shape[0] == 1:
                 text = f"if len({given.id}) == 1: continue"
-                note = "A rest of one sample is left out."
+                note = "A last batch of one sample is skipped."
                 yield case.proposal(case.before(case.statement, text), note=note)
 
 
@@ -502,18 +502,18 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
             many = weight.shape[0 if "transpose" in case.message else 1]
             side = isqrt(shape[1] // many)
             if side > 1 and many * side * side == shape[1]:
-                note = f"The numbers of a sample are {many} channels of {side} x {side} places."
+                note = f"A sample becomes {many} channels of {side} x {side} pixels."
                 yield case.appended(call.args[0], f".view(-1, {many}, {side}, {side})", note=note)
         if len(shape or ()) == 2 and missing > 1 and "transpose" in case.message:
             places = ", ".join(["None"] * missing)
-            note = "Each sample is an image of one point, with a channel for each number."
+            note = "Each sample becomes an image of one pixel, with a channel for each number."
             yield case.appended(call.args[0], f"[:, :, {places}]", note=note)
         if call.args and case.is_module(call.func) and missing > 0:
-            note = "A batch of one image of one channel: batch, channel, then the places."
+            note = "A batch of one image of one channel: batch, channel, then height and width."
             yield case.appended(call.args[0], ".unsqueeze(0)" * missing, note=note)
 
 
-CHANNELS_FIRST = "The channels stood last; PyTorch takes them before the places."
+CHANNELS_FIRST = "The channels were last; PyTorch expects them before height and width."
 
 
 def smaller_kernel(case: Case) -> Iterator[Proposal]:
@@ -522,7 +522,7 @@ def smaller_kernel(case: Case) -> Iterator[Proposal]:
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
         given = argument(call, 2, "kernel_size")
         if given is not None and number_of(given) == kernel:
-            note = f"What comes here has {fits} places a side: a kernel of {fits} just fits."
+            note = f"The input has size {fits} here: a kernel of {fits} just fits."
             yield case.replaced(given, str(fits), note=note, weak=True)
 
 
@@ -532,7 +532,7 @@ def _grouped(case: Case, channels: int) -> Iterator[Proposal]:
     calls = case.calls("conv1d", "conv2d", everywhere=True)
     same = [c for c in calls if len(c.args) > 1 and case.of(c.args[1]) in kernels]
     edits = [case.with_keyword(c, "groups", str(channels)) for c in same]
-    yield from case.change(*edits, note="Each channel has a kernel of its own.")
+    yield from case.change(*edits, note="Each channel has its own kernel.")
 
 
 def channels(case: Case) -> Iterator[Proposal]:
@@ -561,7 +561,7 @@ def channels(case: Case) -> Iterator[Proposal]:
         if number_of(call.args[0]) == expected:
             yield case.replaced(call.args[0], str(got), reprints=True)
     for call in reversed(layers):
-        why = f"The layer takes {expected} channels and is given {got}."
+        why = f"The layer takes {expected} channels but receives {got}."
         taken = numbers_given(case, call).get(dotted(call.args[0]))
         for name in arguments_called(case, call, got) if taken == expected else ():
             yield case.replaced(call.args[0], name, why=why, reprints=True)
@@ -603,7 +603,7 @@ def other_state(case: Case) -> Iterator[Proposal]:
         fitting = (
             f"{{k: v for k, v in {state}.items() if v.shape == {model}.state_dict()[k].shape}}"
         )
-        note = "Layers of other sizes, as a new last one, keep the numbers that they begin with."
+        note = "Layers of other sizes, such as a new last one, keep their initial values."
         new = f"{model}.load_state_dict({fitting}, strict=False)"
         yield case.replaced(call, new, note=note)
 
@@ -633,7 +633,7 @@ def other_names(case: Case) -> Iterator[Proposal]:
         for key, state in saved.items() if isinstance(saved, dict) else ():
             names = getattr(state, "payload", state)  # an OrderedDict
             if isinstance(names, dict) and set(missing) <= names.keys():
-                why = f"What was saved holds more than the model's state: that is {key!r} in it."
+                why = f"The saved object contains the model's state under the key {key!r}."
                 yield case.appended(call.args[0], f"[{key!r}]", why=why)
                 return
         for name, other in zip(missing[:1], given[:1]):
@@ -647,7 +647,7 @@ def other_names(case: Case) -> Iterator[Proposal]:
                 saved = "The state was saved from a model that has"
                 why = f"{saved} {other} where this one has {name}."
                 yield case.replaced(call.args[0], new, why=why)
-        note = "What is not in the state keeps the numbers that it begins with."
+        note = "Parameters that are not in the state keep their initial values."
         yield case.given(call, "strict", "False", note=note, weak=True)
 
 
@@ -662,10 +662,10 @@ def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
         return
     for built in case.makers(node):
         if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
-            why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."
+            why = f"Line {built.lineno} returns a tuple: the outputs, and the last state."
             states = [n for a in built.value.args for n in elements(a)][1:]
             if case.called_class(built.value) == "LSTMCell" and states:
-                why = f"Line {built.lineno} gives both states, of the output and of the cell."
+                why = f"Line {built.lineno} returns the hidden state and the cell state."
                 yield case.proposal(
                     case.adding(built.targets[0], f", {case.of(states[0])}"), why=why
                 )
@@ -693,8 +693,8 @@ def in_sequential(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.before(top, *lines), *edits, note=note, reprints=True)
 
 
-EACH = "Outputs leaves the last state out."
-LAST = "Outputs takes what the layer gives for the last step of the sequence."
+EACH = "Outputs drops the last state."
+LAST = "Outputs selects the output for the last step of the sequence."
 
 
 def _recurrent(case: Case, node: ast.expr) -> list[ast.expr]:
@@ -736,7 +736,7 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
     for call, _ in case.calls_of_modules:
         for x in call.args[:1]:
             if len(case.shape(x) or ()) == 3 and case.shape(x)[1] == int(wanted):  # type: ignore[index]
-                note = "The features stand last, and the steps before them."
+                note = "The features come last, after the steps."
                 yield case.appended(x, ".transpose(1, 2)", note=note)
     for call in case.calls(*RECURRENT, *CELLS, everywhere=True):
         first = argument(call, 0, "input_size")
@@ -753,7 +753,7 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
                 h = case.of(given)
                 if states.ndim == 4:
                     yield case.replaced(given, f"tuple({h})")
-                note = "The state of the cell begins with 0."
+                note = "The cell state starts with zeros."
                 loop, both = case.loop(call), target_of(case.statement, ast.Tuple)
                 if loop is not None and both and [case.of(e) for e in both.elts[:-1]] == [h]:
                     c = case.of(both.elts[-1])
@@ -793,7 +793,7 @@ def padded_convolutions(case: Case) -> Iterator[Proposal]:
         moved = argument(call, 3, "stride") or argument(call, 4, "padding")
         if kernel and kernel > 1 and kernel % 2 and moved is None:
             edits.append(case.with_keyword(call, "padding", str(kernel // 2)))
-    why = "Without padding a convolution gives a smaller image than it takes."
+    why = "Without padding the output of a convolution is smaller than its input."
     yield from case.change(*edits, why=why, reprints=True)
 
 
@@ -818,7 +818,7 @@ def hidden_of_pair(case: Case) -> Iterator[Proposal]:
         state = pair.elts[1]
         last = [n for n in case.of_type(ast.Subscript, everywhere=True) if _is_last(n)]
         if any(dotted(n.value) == dotted(state) for n in last):
-            why = "An LSTM has two states, h and c: h is what comes out, and c is kept inside."
+            why = "An LSTM has two states: the hidden state h, its output, and the cell state c."
             yield case.replaced(state, f"({case.of(state)}, _)", why=why)
 
 
@@ -838,7 +838,7 @@ def cell_state(case: Case) -> Iterator[Proposal]:
             loop, last = case.loop(call), f"{case.of(state)}[-1]"
             if isinstance(case.value(state), tuple):
                 last = f"tuple(s[-1] for s in {case.of(state)})"
-            why = "A recurrent layer gives a state for each of its layers; a cell takes one."
+            why = "A recurrent layer returns a state for each layer; a cell takes one state."
             if loop is not None and isinstance(state, ast.Name):
                 yield case.proposal(case.before(loop, f"{state.id} = {last}"), why=why)
             yield case.replaced(state, last, why=why)
@@ -859,7 +859,7 @@ def state_size(case: Case) -> Iterator[Proposal]:
     if places and all(method(a) == "size" or isinstance(a, ast.Subscript) for a, _ in places):
         for call in case.calls(*RECURRENT, everywhere=True):
             if not keyword(call, "batch_first"):
-                why = "The program takes the batch as the first dimension; this layer the second."
+                why = "The program has the batch first; this layer expects it second."
                 yield case.given(call, "batch_first", "True", why=why, reprints=True)
     yield from _batch_first(case, given[1], wanted[1])
     edits = [case.replacing(a, str(n)) for a, n in places if case.number(a) is not None]
@@ -879,7 +879,7 @@ def _batch_first(case: Case, states: int, steps: int) -> Iterator[Proposal]:
             sizes = case.shape(call.args[0]) or ()
             fits = len(sizes) == 3 and sizes[:2] == (states, steps)
             if fits and isinstance(made, ast.Call) and not keyword(made, "batch_first"):
-                why = "The input and the states have the batch first; this layer has the steps."
+                why = "The input and states have the batch first; this layer expects steps first."
                 yield case.given(made, "batch_first", "True", why=why, reprints=True)
 
 

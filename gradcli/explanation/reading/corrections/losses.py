@@ -53,7 +53,7 @@ def labels_of_batch(case: Case) -> Iterator[Proposal]:
         outputs = case.made(first)
         batch = outputs.args[0] if isinstance(outputs, ast.Call) and outputs.args else first
         if isinstance(second, ast.Name) and isinstance(batch, ast.Name):
-            why = "The last batch is smaller, and needs as many labels."
+            why = "The last batch is smaller, so it needs fewer labels."
             yield case.appended(second, f"[:len({batch.id})]", why=why)
 
 
@@ -64,7 +64,7 @@ def column_beside_row(case: Case) -> Iterator[Proposal]:
         for side in (node.left, node.right) if binary else node.args:
             shape = case.shape(side) or ()
             if len(shape) == 2 and shape[1] == 1 and str(shape) in case.message:
-                note = "Each is compared with its own."
+                note = "Each prediction is compared with its own target."
                 yield case.appended(side, ".squeeze(1)", note=note)
 
 
@@ -73,7 +73,7 @@ def single_score(case: Case, many: int) -> Iterator[Proposal]:
     for call in reversed(case.calls("Linear", everywhere=True)):
         out = argument(call, 1, "out_features")
         if out is not None and number_of(out) == many:
-            why = f"The layer gives {many} numbers a sample, and the target has one."
+            why = f"The layer outputs {many} numbers for each sample, but the target has one."
             yield case.replaced(out, "1", why=why, reprints=True)
             return
 
@@ -94,7 +94,7 @@ def of_classes(case: Case) -> Iterator[Proposal]:
         **dict.fromkeys(("BCEWithLogitsLoss", "MSELoss", "L1Loss"), "CrossEntropyLoss"),
         **dict.fromkeys(("binary_cross_entropy_with_logits", "mse_loss"), "cross_entropy"),
     }
-    why = "There is a score for each class, and one class for each sample."
+    why = "Each sample has a score for each class, and its target is one class."
     for node in case.attributes(*new, everywhere=True):
         yield case.renamed_to(node, new[node.attr], why=why)
 
@@ -124,7 +124,7 @@ def class_target(case: Case) -> Iterator[Proposal]:
         yield from hidden_of_pair(case)
     for scores, _ in compared(case):
         if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
-            note = "The last state of a recurrent layer has a dimension for its layers first."
+            note = "The first dimension of a recurrent layer's last state is its layers."
             yield case.appended(scores, ".squeeze(0)", note=note)
     for scores, _ in compared(case) if "batch_size" in case.message else ():
         yield from reduced_batch(case, scores)
@@ -159,7 +159,7 @@ def soft_target(case: Case, target: ast.expr) -> Iterator[Proposal]:
         names = case.called_class(call), method(call.func), method(call)
         if "NLLLoss" in names or "nll_loss" in names:
             new = f"-({case.operand(target)} * {case.operand(call.args[0])}).sum(1).mean()"
-            why = "The target has a probability for each class; nll_loss takes one class."
+            why = "The target has a probability for each class; nll_loss expects one class."
             yield case.replaced(call, new, why=why)
 
 
@@ -169,7 +169,7 @@ def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:
         for call in calls_in(place, "mean", "sum", "amax"):
             dim = argument(call, 0, "dim")
             if dim is not None and number_of(dim) == 0:
-                why = "The first dimension is the batch, which stays: the next one is gone along."
+                why = "The first dimension is the batch and must remain: reduce the next one."
                 yield case.replaced(dim, "1", why=why)
 
 
@@ -218,7 +218,7 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
     """Remove a squeeze of the scores; or add a batch dimension."""
     for call in case.methods("squeeze", everywhere=True):
         if not dotted(call.func).startswith("torch."):
-            yield case.without(call, why="squeeze() takes the batch away.")
+            yield case.without(call, why="squeeze() removes the batch dimension.")
     scores = [first for first, _ in compared(case)] or last_loss(case)[1::2]
     for node in scores:
         yield case.appended(node, ".unsqueeze(0)")
@@ -244,7 +244,7 @@ def class_number(case: Case) -> Iterator[Proposal]:
         values = case.tensor(target)
         lowest = int(values.data.min()) if values is not None and values.numel else None
         if lowest > 0 if lowest is not None else (case.shape(scores) or ())[-1:] == (number,):
-            note = "The numbers began at 1; classes are counted from 0."
+            note = "The labels started at 1; classes are numbered from 0."
             yield case.appended(target, " - 1", note=note)
     for layer in case.calls("Linear", everywhere=True):
         if len(layer.args) >= 2 and number_of(layer.args[1]) in range(number + 1):
@@ -259,7 +259,7 @@ def ignored_class(case: Case, number: int) -> Iterator[Proposal]:
     """Pass ignore_index for a label that marks missing classes."""
     targets = [t for _, target in compared(case) if (t := case.tensor(target)) is not None]
     if targets and (number < 0 or (number == VOID and any(t.ndim > 1 for t in targets))):
-        note = f"{number} marks what does not count: it adds nothing to the loss."
+        note = f"{number} marks targets to be ignored: they add nothing to the loss."
         made = case.calls("CrossEntropyLoss", "NLLLoss", everywhere=True)
         for call in [*case.calls("cross_entropy", "nll_loss"), *made]:
             yield case.given(call, "ignore_index", str(number), note=note)
@@ -279,7 +279,7 @@ def class_weights(case: Case) -> Iterator[Proposal]:
 def without_ignored_class(case: Case) -> Iterator[Proposal]:
     """Leave out the class that is ignored."""
     for call in case.calls("CrossEntropyLoss", "cross_entropy", everywhere=True):
-        note = "A sample without a class has probabilities that are all 0: it adds 0 to the sum."
+        note = "A sample without a class has probabilities of 0, and adds 0 to the sum."
         yield from case.change(case.without_keyword(call, "ignore_index"), note=note)
 
 
@@ -294,7 +294,7 @@ def weights_of_labels(case: Case) -> Iterator[Proposal]:
             for given in made.args[:1]:
                 if case.number(given) in (a, b):
                     other = b if case.number(given) == a else a
-                    why = f"There are {other} labels: each has a weight of its own."
+                    why = f"There are {other} labels: each needs its own weight."
                     yield case.replaced(given, str(other), why=why)
 
 

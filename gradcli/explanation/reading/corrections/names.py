@@ -74,7 +74,7 @@ def loss_not_made(case: Case, name: str) -> Iterator[Proposal]:
         classes = target is not None and not target.dtype.is_floating
         made = "torch.nn.CrossEntropyLoss()" if classes else "torch.nn.MSELoss()"
         note = (
-            f"Which loss is yours to choose: this one is for {'classes' if classes else 'numbers'}."
+            f"Choose the loss that you need: this one is for {'classes' if classes else 'numbers'}."
         )
         first = case.outermost(case.statement)
         yield case.proposal(case.before(first, f"{name} = {made}"), note=note)
@@ -105,7 +105,7 @@ def undefined(case: Case) -> Iterator[Proposal]:
     yield from defined_later(case, name)
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
-            yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+            yield case.proposal(case.removing(gone), why=f"del removed {name}.")
 
 
 def never_begun(case: Case, name: str) -> Iterator[Proposal]:
@@ -125,7 +125,7 @@ def context_for_self(case: Case, name: str) -> Iterator[Proposal]:
     first = function.args.args[0].arg if function is not None and function.args.args else ""
     if name == "self" and first in ("ctx", "context"):
         read = [n for n in within(function, ast.Name) if n.id == name]
-        why = f"A static method has no self; what is kept for it is in {first}."
+        why = f"A static method has no self; saved values are in {first}."
         yield from case.change(*[case.replacing(n, first) for n in read], why=why)
 
 
@@ -158,7 +158,7 @@ def defined_later(case: Case, name: str) -> Iterator[Proposal]:
             moved = case.lines_of(later)
             yield case.proposal(case.before(top, *moved), case.removing(later), why=why)
         if isinstance(later, ast.Assign) and name in targets(later):
-            why = f"Line {later.lineno} gives {name} its value only after it is read."
+            why = f"Line {later.lineno} assigns {name} only after it is read."
             moved = case.lines_of(top)
             yield case.proposal(case.removing(top), case.after(later, *moved), why=why)
 
@@ -206,7 +206,7 @@ def missing_key(case: Case) -> Iterator[Proposal]:
             if other in held:
                 text = case.of(node.value)
                 new = f"{text}.get({case.of(node.slice)}, {text}[{other!r}])"
-                yield case.replaced(node, new, why=f"{other} stands for what is not in {text}.")
+                yield case.replaced(node, new, why=f"{other} stands for missing items of {text}.")
         if isinstance(held, dict) and isinstance(key, str) and key not in held:
             known = [k for k in held if isinstance(k, str)]
             begun = [k for k in known if k.startswith(key)]
@@ -215,7 +215,7 @@ def missing_key(case: Case) -> Iterator[Proposal]:
             read = {value_of(n.slice) for n in case.of_type(ast.Subscript, everywhere=True)}
             unread = [k for k in known if k not in read]
             if len(unread) == 1:
-                why = f"{unread[0]!r} is the only one that is not read."
+                why = f"{unread[0]!r} is the only key that is not read."
                 yield case.replaced(node.slice, repr(unread[0]), why=why)
     texts = {n: n.value for n in case.of_type(ast.Constant, everywhere=True)}
     wanted = case.message.strip("'")
@@ -238,7 +238,7 @@ def missing_super(case: Case) -> Iterator[Proposal]:
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
         if isinstance(called, ast.Call) and dotted(called.func) == "super.__init__":
-            why = "super() is the class above; super without parentheses is Python's own class."
+            why = "super() refers to the base class; super alone is Python's own class."
             yield case.proposal(
                 case.before_attribute(called, "()"),
                 Edit(case.end(called.func), case.end(called), "()"),
@@ -289,7 +289,7 @@ def _module_dict(case: Case) -> Iterator[Proposal]:
     """Make a dict of modules a ModuleDict, which has parameters()."""
     for node in case.attributes("parameters"):
         for built in case.makers(node.value)[:1]:
-            why = "A dict holds modules, and is none: a ModuleDict has their parameters."
+            why = "A dict of modules is not a module: a ModuleDict has their parameters."
             new = f"torch.nn.ModuleDict({case.of(built.value)})"
             yield case.replaced(built.value, new, why=why)
 
@@ -301,7 +301,7 @@ def _rate_of_group(case: Case) -> Iterator[Proposal]:
         for n in case.attributes("lr")
         if "param_groups" in getattr(case.value(n.value), "fields", ())
     ]
-    yield from case.change(*edits, why="Each group of parameters has a rate of its own.")
+    yield from case.change(*edits, why="Each group of parameters has its own learning rate.")
 
 
 def attribute(case: Case) -> Iterator[Proposal]:
@@ -344,17 +344,17 @@ def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         held = case.value(node.value)
         if held and isinstance(held[0], dict) and name in held[0]:
             new = f"{case.of(node.value)}[0][{name!r}]"
-            yield case.replaced(node, new, why="It is a list of dicts, which are read by a key.")
+            yield case.replaced(node, new, why="It is a list of dicts, which are read by key.")
     for node in case.attributes(name) if owner == "dict" else ():
         held = case.value(node.value)
         if isinstance(held, dict) and name in held:
             new = f"{case.of(node.value)}[{name!r}]"
-            yield case.replaced(node, new, why="What a dict holds is read by its key.")
+            yield case.replaced(node, new, why="An item of a dict is read by its key.")
     for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
         call, models = case.parents.get(node), case.of(node.value)
         new = f"[p for m in {models} for p in m.parameters()]"
         if isinstance(call, ast.Call):
-            yield case.replaced(call, new, why="The modules of a list have the parameters.")
+            yield case.replaced(call, new, why="The list has no parameters, its modules do.")
 
 
 OF_TENSORS = ("grad", "register_hook", "data", "numel", "retain_grad", "grad_fn", "is_leaf")
@@ -367,7 +367,7 @@ def of_parameters(case: Case, name: str) -> Iterator[Proposal]:
         if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
             continue
         if case.is_module(node.value) and case.is_module(loop.iter):
-            why = "A model is gone through layer by layer; its tensors are its parameters."
+            why = "Iterating over this model yields its layers; parameters() yields its tensors."
             yield case.appended(loop.iter, ".parameters()", why=why)
 
 
@@ -382,7 +382,7 @@ def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
         return
     if case.is_module(node.value) and node.attr in ("weight", "bias", "reset_parameters"):
         header = f"if hasattr({layer}, {node.attr!r}):"
-        why = f"Not each layer has a {node.attr}."
+        why = f"Not every layer has a {node.attr}."
         parts = (f"{layer}.weight", f"{layer}.bias")
         later = takewhile(
             lambda s: any(p in case.of(s) for p in parts), case.block_after(statement)
@@ -397,7 +397,7 @@ def grown_by_cat(case: Case) -> Iterator[Proposal]:
         grown = call.func if isinstance(call, ast.Call) else None
         if isinstance(grown, ast.Attribute) and grown.attr == "append":
             held, item = case.of(grown.value), case.of(call.args[0])  # type: ignore[attr-defined]
-            why = "A tensor does not grow: cat gives a new one."
+            why = "A tensor cannot grow: cat returns a new one."
             yield case.replaced(statement, f"{held} = torch.cat([{held}, {item}])", why=why)
 
 
@@ -411,11 +411,11 @@ def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     kind = {"fc": "linear", "bn": "batchnorm"}.get(kind, kind)
     named = [n for n, p in parts.items() if p.cls.name.lower().startswith(kind)]
     for name in named[max(int(place or 1) - 1, 0) :][:1] if kind else ():
-        why = "The layers are in it by their numbers."
+        why = "Its layers are indexed by number."
         yield case.replaced(node, f"{case.of(node.value)}[{name}]", why=why)
     for name, part in parts.items():
         if isinstance(part, Instance) and part.fields.get("_parameters", {}).get(node.attr):
-            why = f"The layers are in it by their numbers: {node.attr} is that of one of them."
+            why = f"Its layers are indexed by number: {node.attr} belongs to one of them."
             yield case.replaced(node.value, f"{case.of(node.value)}[{name}]", why=why)
             return
 
@@ -428,18 +428,18 @@ def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     held = call.value if isinstance(call, ast.Attribute) else None
     value = case.value(held)
     if isinstance(value, Instance) and any(node.attr in c.members for c in value.cls.mro):
-        why = f"{node.attr} is a method of {case.of(held)}, not of what it gives."
+        why = f"{node.attr} is a method of {case.of(held)}, not of its result."
         yield case.replaced(node.value, case.of(held), why=why)
     alone = node.attr == "step" and len(case.calls("step", everywhere=True)) == 1
     for name, there in case.scope.items() if alone else ():
         if isinstance(there, Instance) and "param_groups" in there.fields:
-            yield case.replaced(node.value, name, why="An optimiser makes the step.")
+            yield case.replaced(node.value, name, why="step() is a method of the optimiser.")
     if node.attr in ("backward", "item") and case.is_module(node.value):
         called = case.of(node.value)
         for built in reversed(case.of_type(ast.Assign, everywhere=True)):
             name = dotted(target_of(built, ast.Name))
             if name and dotted(getattr(value_of(built), "func", None)) == called:
-                why = f"{called} computes the loss; {name} is what it gave."
+                why = f"{called} computes the loss; {name} is its result."
                 yield case.replaced(node.value, name, why=why)
 
 
@@ -471,7 +471,7 @@ def _of_numpy(
         dtype = case.of(call.args[0]).strip("'\"").removeprefix("np.").removeprefix("numpy.")
         dtype = {"float": "float32", "int": "int64"}.get(dtype, dtype)
         new = f"{case.of(node.value)}.to(torch.{dtype})"
-        yield case.replaced(call, new, why="to() gives another dtype.")
+        yield case.replaced(call, new, why="to() converts the dtype.")
     if owner == "torch" and name in OF_NUMPY:
         yield case.renamed_to(node, OF_NUMPY[name], why=f"{name} is NumPy's name.")
     if owner == "torch" and name == "append" and isinstance(call, ast.Call):
@@ -488,14 +488,14 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     if owner == "Tensor" and name in ONLY_IN_PLACE:
         yield case.renamed_to(node, f"{name}_", why=f"It is changed in place by {name}_().")
     if name == "device" and dotted(node.value) == "self":
-        why = "A module has no device of its own; its parameters have."
+        why = "A module has no device; its parameters do."
         yield case.replaced(node, "next(self.parameters()).device", why=why)
     yield from of_owner(case, node)
     yield from elsewhere(case, owner, node)
     yield from _of_numpy(case, owner, node, call)
     for made in case.calls("make_dual", everywhere=True) if name in ("tangent", "primal") else ():
         unpack = case.of(made.func).replace("make_dual", "unpack_dual")
-        why = "A dual is a tensor: unpack_dual gives its parts."
+        why = "A dual is a tensor: unpack_dual returns its parts."
         yield case.replaced(node.value, f"{unpack}({holder})", why=why)
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
@@ -539,7 +539,7 @@ def length(case: Case) -> Iterator[Proposal]:
         ]
         for node in held[:1]:
             lines = ["", "def __len__(self):", f"    return len({case.of(node.value)})"]
-            why = f"A {cls.name} is asked how many samples it has."
+            why = f"A {cls.name} must define its number of samples."
             yield case.proposal(case.after(cls.body[-1], *lines), why=why)
 
 
@@ -560,7 +560,7 @@ def reflected(case: Case) -> Iterator[Proposal]:
 
 def by_others(case: Case, name: str, word: str) -> Iterator[Proposal]:
     """Define a - b by + and a product, or a / b by a power, in a class with these operators."""
-    why = f"{name} has no __{word}__, which Python asks for."
+    why = f"{name} has no __{word}__, which Python calls here."
     if word == "sub":
         yield from _operator(case, name, "__sub__", "self + (-other)", ("__add__", "__neg__"), why)
     elif word == "truediv":
@@ -578,7 +578,7 @@ def _reflected(case: Case, name: str, word: str) -> Iterator[Proposal]:
     }
     if word in ways:
         needed, text = ways[word]
-        why = f"Python asks the number first, and then {name} for __r{word}__."
+        why = f"Python tries the number first, and then __r{word}__ of {name}."
         yield from _operator(case, name, f"__r{word}__", text, (needed,), why)
 
 
@@ -599,7 +599,7 @@ def as_method(case: Case, name: str) -> Iterator[Proposal]:
     for call in case.calls("backward") if name == "backward" else ():
         if call.args and case.tensor(call.args[0]) is not None:
             new = f"{case.operand(call.args[0])}.backward()"
-            yield case.replaced(call, new, why="It is the loss that goes back.")
+            yield case.replaced(call, new, why="backward() is a method of the loss.")
 
 
 def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
@@ -609,7 +609,7 @@ def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
         if name in names:
             yield case.proposal(
                 case.before(forward.body[-1], f"{ctx}.{name} = {name}"),
-                why=f"backward reads {ctx}.{name}, which forward has not kept.",
+                why=f"backward reads {ctx}.{name}, which forward did not save.",
             )
 
 
@@ -618,12 +618,12 @@ def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
     for built in case.assignments(name):
         within = {getattr(n, "name", "") for n in case.around(built)}
         if isinstance(built, ast.Assign) and {"__init__", owner} <= within:
-            why = f"Line {built.lineno} gives a name of __init__ alone a value, not the module."
+            why = f"Line {built.lineno} assigns a local variable, not an attribute of the module."
             yield case.proposal(case.inserting(built, "self."), why=why)
     for cls in [c for c in case.classes if c.name == owner]:
         for init in [f for f in cls.body if getattr(f, "name", "") == "__init__"]:
             if isinstance(init, ast.FunctionDef) and name in [a.arg for a in init.args.args]:
-                why = f"__init__ is given {name}, and does not keep it."
+                why = f"__init__ receives {name}, but does not store it."
                 yield case.proposal(case.after(_first_of(init), f"self.{name} = {name}"), why=why)
 
 
@@ -652,7 +652,7 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
     called = isinstance(call, ast.Call) and call.func is node
     for module in ("torch", functional) if called and dotted(node.value) == "self" else ():
         if name in in_pytorch()[module]:
-            why = f"Nothing gives self a {name}; PyTorch has a function of this name."
+            why = f"self has no {name}; PyTorch has a function of this name."
             yield case.replaced(node, f"{module}.{name}", why=why)
     if owner == "Tensor" and isinstance(call, ast.Call) and call.func is node:
         arguments = ", ".join(case.of(a) for a in (node.value, *call.args))
@@ -682,7 +682,7 @@ def _holds_methods(value: object) -> bool:
 
 def not_called(case: Case, name: str) -> Iterator[Proposal]:
     """Add missing parentheses to a method, or where it was assigned to a name."""
-    why = "A method without parentheses is the method itself; its result comes with ()."
+    why = "Without parentheses this is the method itself; () calls it."
     for node in case.attributes(name):
         for value in [node.value, *[m.value for m in reversed(case.makers(node.value))]]:
             if isinstance(value, ast.Attribute):
@@ -721,7 +721,7 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
 # other devices, and functions of older versions.
 
 
-NOTE = "With a graphics processor the program runs as it is; here it is read without one."
+NOTE = "On a machine with a GPU the program runs unchanged; gradcli reads it without a GPU."
 
 
 def on_cpu(case: Case) -> Iterator[Proposal]:

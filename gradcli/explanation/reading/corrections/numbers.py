@@ -44,7 +44,7 @@ def of_two(case: Case) -> Iterator[Proposal]:
     """Write torch.max(a, b) for torch.max(a, b, dim=1)."""
     for call in case.calls("max", "min"):
         for name in [k.arg for k in call.keywords if k.arg in ("dim", "axis", "keepdim")]:
-            why = "Of two tensors it is the larger, or smaller, of each pair: along no dimension."
+            why = "The maximum or minimum of two tensors is elementwise: it has no dimension."
             yield from case.change(case.without_keyword(call, name), why=why)
 
 
@@ -56,7 +56,7 @@ def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:
 
 def number_indexed(case: Case) -> Iterator[Proposal]:
     """Write .item() for [0], as before PyTorch 0.4."""
-    note = "Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number."
+    note = "Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its value."
     for node in case.of_type(ast.Subscript):
         text = case.of(node.value).removesuffix(".data")
         yield case.replaced(node, f"{text}.item()", note=note)
@@ -80,7 +80,7 @@ def counted_samples(case: Case) -> Iterator[Proposal]:
     counting = [f for f in case.of_type(ast.FunctionDef, everywhere=True) if f.name == "__len__"]
     for returned in [r.value for f in counting for r in within(f, ast.Return)]:
         if isinstance(returned, ast.Name | ast.Attribute):
-            why = "__len__ gives the number of samples, not the samples."
+            why = "__len__ returns the number of samples, not the samples."
             yield case.replaced(returned, f"len({case.of(returned)})", why=why)
 
 
@@ -141,7 +141,7 @@ def negative_power(case: Case) -> Iterator[Proposal]:
 def _sum_of_python(case: Case) -> Iterator[Proposal]:
     """Add up what a generator yields by Python's sum, as torch.sum takes one tensor."""
     for call in case.calls("sum"):
-        why = "torch.sum takes one tensor; Python's sum adds up what it is given."
+        why = "torch.sum takes one tensor; Python's sum adds the items of an iterable."
         added = case.replacing(call.func, "sum")
         for each in [a.elt for a in call.args if isinstance(a, ast.GeneratorExp)]:
             whole = method(each) in ("sum", "mean", "norm", "item", "dot")
@@ -160,7 +160,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     yield from number_for_layer(case)
     for given in [a for c in case.calls(case.match[1]) for a in c.args]:
         if method(given) == "item" and isinstance(given, ast.Call):
-            why = f"{case.of(owner(given))} is the tensor; item() takes its number out."
+            why = f"{case.of(owner(given))} is the tensor; item() returns its number."
             yield case.without(given, why=why)
     if "generator" in case.message:
         yield from _sum_of_python(case)
@@ -171,16 +171,16 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
         later = re.search(r"\(position [2-9]\)", case.message) and given in last
         is_second = case.match[1] in (*SECOND_ARGUMENTS, "max", "min") or later
         if is_second and len(case.listed(given)) == 2:
-            yield case.proposal(case.inserting(given, "*"), why="It takes each as an argument.")
+            yield case.proposal(case.inserting(given, "*"), why="It expects separate arguments.")
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             if any(calls_in(s.value, "zip") for s in case.makers(given)):
-                why = "zip gives a tuple of the samples' tensors: a batch is one tensor."
+                why = "zip yields a tuple of the samples' tensors, but a batch is one tensor."
                 yield case.replaced(given, f"torch.stack({case.of(given)})", why=why)
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
             yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
         elif _of_loader(case, given) and case.listed(given):
-            why = "A data loader gives a list: the inputs, and then the targets."
+            why = "A data loader yields a list: the inputs, and then the targets."
             yield case.appended(given, "[0]", why=why)
         elif isinstance(given, ast.Call) and "tuple" in case.message:
             yield case.appended(given, "[0]")
@@ -196,7 +196,7 @@ def number_for_layer(case: Case) -> Iterator[Proposal]:
         given = [a for c in same for a in c.args if type(case.value(a)) is int]
         edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a in given]
         if len(edits) > 1:
-            yield case.proposal(*edits, why="A layer takes tensors, even of one number.")
+            yield case.proposal(*edits, why="A layer expects tensors, even for a single number.")
 
 
 def loss_of_each(case: Case) -> Iterator[Proposal]:
@@ -206,7 +206,7 @@ def loss_of_each(case: Case) -> Iterator[Proposal]:
         if isinstance(case.value(outputs), list) and case.listed(outputs):
             each = f"{case.of(call.func)}(output, {case.of(target)})"
             new = f"sum({each} for output in {case.of(outputs)})"
-            yield case.replaced(call, new, why="A loss takes one output; each of them has one.")
+            yield case.replaced(call, new, why="A loss takes a single output.")
 
 
 def single_gradients(case: Case) -> Iterator[Proposal]:
@@ -222,7 +222,7 @@ def single_gradients(case: Case) -> Iterator[Proposal]:
         read = case.of_type(ast.Subscript, everywhere=True)
         if not any(name and dotted(n.value) == name for n in read):
             edits.append(case.appending(call, "[0]"))
-    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    why = "torch.autograd.grad returns a tuple with one gradient for each input."
     yield from case.change(*edits, why=why)
 
 
@@ -265,7 +265,7 @@ def size_for_layer(case: Case) -> Iterator[Proposal]:
     for call in case.calls("Linear"):
         for given in call.args[:1]:
             if getattr(given, "attr", "") == "shape" or method(given) == "size":
-                yield case.appended(given, "[-1]", why="The layer takes the number of features.")
+                yield case.appended(given, "[-1]", why="The layer needs the number of features.")
 
 
 def list_of_tensors(case: Case) -> Iterator[Proposal]:
@@ -286,7 +286,7 @@ def unpacked_sequence(case: Case) -> Iterator[Proposal]:
             first = any(keyword(p, "batch_first") for p in packed)
             end = ", batch_first=True" if first else ""
             pad = f"torch.nn.utils.rnn.pad_packed_sequence({given.id}{end})"
-            why = "What was packed comes out packed: this layer takes it padded again."
+            why = "The output of a packed sequence is packed too: this layer needs it padded."
             yield case.proposal(case.before(case.statement, f"{given.id}, _ = {pad}"), why=why)
 
 
@@ -336,7 +336,7 @@ def added_up(case: Case) -> Iterator[Proposal]:
         join = "cat" if all(t.ndim for t in held) else "stack"
         if len(held) > 1 and (len(held),) in others and all(t.numel == 1 for t in held):
             new = f"torch.{join}({case.of(side)})"
-            yield case.replaced(side, new, why="Each of the list stands beside one of the tensor.")
+            yield case.replaced(side, new, why="The items become one tensor.")
         if held and all(t.numel == 1 for t in held):
             yield case.replaced(side, f"sum({case.of(side)})", why="A list has no arithmetic.")
         elif held and len({t.shape for t in held}) == 1:
@@ -413,7 +413,7 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
         if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
             held = case.of(node.comparators[0])
             new = f"any(torch.equal({case.of(node.left)}, t) for t in {held})"
-            yield case.replaced(node, new, why="in asks == of each, which has an answer each.")
+            yield case.replaced(node, new, why="== returns one result for each element.")
         if len(node.ops) > 1:
             yield case.replaced(node, _each_comparison(case, node), why=CHAINED)
     yield from where_of_expressions(case)
@@ -447,11 +447,11 @@ def inputs_as_tuple(case: Case) -> Iterator[Proposal]:
         inputs = call.args[1:]
         if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
             text = f"({', '.join(map(case.of, inputs))})"
-            why = "Several inputs are one argument, a tuple."
+            why = "Several inputs must be passed as one tuple."
             yield case.proposal(case.spanning(inputs, text), why=why)
 
 
-CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined by &."
+CHAINED = "a < x < b means a < x and x < b: for tensors, join the two by &."
 
 
 def _each_comparison(case: Case, node: ast.Compare) -> str:
@@ -536,7 +536,7 @@ def inverted_mask(case: Case) -> Iterator[Proposal]:
             yield case.appended(inversion.operand, ".bool()")
     for compared in [v for f in functions(case, "forward") for v in results_of(f)]:
         if isinstance(compared, ast.Compare):
-            why = "A mask has no gradient: forward of a custom Function gives numbers."
+            why = "A mask has no gradient: forward of a custom Function must return floats."
             yield case.appended(compared, ".float()", why=why)
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
@@ -570,13 +570,13 @@ def numbered(case: Case) -> Iterator[Proposal]:
         for read in _read_as_numbers(texts):
             yield case.replaced(call, whole.format(f"{read}({name})"))
         for known, found in _numberings(case, set(texts)):
-            note = f"{known} says which number each class has."
+            note = f"{known} contains the number of each class."
             yield case.replaced(call, whole.format(found.format(name)), note=note)
         if all_of_them:
             new = next(n for n in ("classes", "class_names", "kinds") if n not in case.values)
             built = case.before(case.statement_of(call), f"{new} = sorted({all_of_them})")
             edit = case.replacing(call, whole.format(f"{new}.index({name})"))
-            note = f"{new} are the texts in order: the number of a class is its place there."
+            note = f"{new} is the sorted list of names: the number of a class is its index there."
             yield case.proposal(built, edit, note=note)
 
 
@@ -655,19 +655,19 @@ def singular(case: Case) -> Iterator[Proposal]:
     for call in [c for c in case.calls() if c.args]:
         matrix, a = call.args[0], case.operand(call.args[0])
         if method(call) in ("inv", "inverse"):
-            note = "The pseudoinverse: the inverse, where there is one."
+            note = "The pseudoinverse equals the inverse if there is one."
             yield case.replaced(call.func, "torch.linalg.pinv", note=note)
         if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
-            note = "A little more on the diagonal: nearly the same matrix, which has an inverse."
+            note = "A little is added to the diagonal: nearly the same matrix, but invertible."
             yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])", note=note)
             for node in within(matrix, ast.BinOp):
                 if is_operation(node, ast.Sub) and calls_in(node.right, "eye"):
-                    why = "What is added to the diagonal makes it positive definite."
+                    why = "Adding to the diagonal makes the matrix positive definite."
                     between = Edit(case.end(node.left), case.start(node.right), " + ")
                     yield case.proposal(between, why=why)
             if not isinstance(matrix, ast.Name | ast.Attribute):
                 continue
-            note = "This changes what is computed: a matrix times its own transpose has one."
+            note = "This changes the result: a matrix times its transpose is another matrix."
             new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
             yield case.replaced(matrix, new, note=note)
             yield case.replaced(matrix, f"{a}.T @ {a}", note=note)
@@ -706,12 +706,12 @@ def boolean_mask(case: Case) -> Iterator[Proposal]:
     for call in case.calls("masked_fill", "masked_fill_"):
         for mask in call.args[:1]:
             made = " ".join(map(case.of, [mask, *case.slice_of(mask, case.line)]))
-            kept = case.replaced(mask, f"{case.operand(mask)} == 0", note="What is 1 is kept.")
-            filled = case.appended(mask, ".bool()", note="What is 1 is filled.")
+            kept = case.replaced(mask, f"{case.operand(mask)} == 0", note="Kept where mask is 1.")
+            filled = case.appended(mask, ".bool()", note="Filled where mask is 1.")
             lower = re.search("tril|!=", made) and not COMPLEMENT.search(made)
             yield from (kept, filled) if lower else (filled, kept)
     for call in case.calls("masked_select"):
-        yield case.appended(call.args[-1], ".bool()", note="What is 1 is selected.")
+        yield case.appended(call.args[-1], ".bool()", note="Selected where mask is 1.")
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:

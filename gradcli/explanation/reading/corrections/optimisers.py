@@ -30,7 +30,7 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
     edits = [
         case.appending(n, "()") for n in methods if n not in called and "method" in case.message
     ]
-    yield from case.change(*edits, why="A method is called with (): it gives nothing by itself.")
+    yield from case.change(*edits, why="A method must be called with ().")
     inner = {dotted(part.target) for part in case.of_type(ast.comprehension)} - {""}
     for node in [n for n in iterated if dotted(n) in inner or case.is_module(n)]:
         yield case.appended(node, ".parameters()")
@@ -55,11 +55,11 @@ def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
     for given, item in [(g, i) for g in optimised(case) for i in elements(g)]:
         for built in case.makers(item):
             if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
-                why = f"{case.of(item)} is an output; what is trained is what computes it."
+                why = f"{case.of(item)} is an output; train the module that computes it."
                 yield case.replaced(given, f"{case.of(built.value.func)}.parameters()", why=why)
             read = [n for n in dict.fromkeys(names_in(built.value)) if n in case.leaves]
             if any(n.lineno > case.line for name in read for n in case.reads_of(name)):
-                why = f"{case.of(item)} is computed from {' and '.join(read)}: these are trained."
+                why = f"{case.of(item)} is computed from {' and '.join(read)}: train these."
                 yield case.replaced(item, ", ".join(read), why=why)
             yield from leaf_at_end(case, built)
             yield case.appended(built.value, ".detach().requires_grad_()")
@@ -108,7 +108,7 @@ def several_given(case: Case) -> Iterator[Proposal]:
         if len(call.args) > 1 and (all(calls) or all(case.tensor(a) for a in call.args)):
             star = "*" if all(calls) else ""
             listed = ", ".join(star + case.of(a) for a in call.args)
-            why = "An optimiser takes all that it changes as one list."
+            why = "An optimiser takes all its parameters as one list."
             yield case.proposal(case.spanning(call.args, f"[{listed}]"), why=why)
 
 
@@ -122,19 +122,19 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
     for given in optimised(case):
         if isinstance(given, ast.Dict):
             listed = ", ".join(map(case.of, given.values))
-            why = "A dict is gone through by its names."
+            why = "Iterating over a dict yields its names."
             yield case.replaced(given, f"[{listed}]", why=why)
         written = method(given) == "dict" and " is str" in case.message
         if written or isinstance(case.value(given), dict):
-            yield case.appended(given, ".values()", why="A dict is gone through by its names.")
+            yield case.appended(given, ".values()", why="Iterating over a dict yields its names.")
         if method(given) in ("state_dict", "named_parameters"):
-            why = "An optimiser takes the tensors alone, without their names."
+            why = "An optimiser takes only the tensors, without their names."
             yield case.renamed_to(given, "parameters", why=why)
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
         for built in case.makers(given) if isinstance(given, ast.Name) else ():
             if method(built.value) in ("parameters", "filter"):
-                why = "parameters() can be gone through once; it was used up before."
+                why = "parameters() can be iterated over only once; it was used up before."
                 yield case.replaced(built.value, f"list({case.of(built.value)})", why=why)
 
 
@@ -152,7 +152,7 @@ def apart(case: Case) -> Iterator[Proposal]:
                 continue
             own = [f"all(p is not q for q in {case.of(o)})" for o in others]
             new = f"[p for p in {case.of(whole)} if {' and '.join(own)}]"
-            yield case.replaced(whole, new, note="Each parameter is in one group.")
+            yield case.replaced(whole, new, note="Each parameter must be in only one group.")
 
 
 def _is_part(case: Case, part: ast.expr, whole: ast.expr) -> bool:
@@ -205,7 +205,7 @@ def registered(case: Case) -> Iterator[Proposal]:
             cut = case.without_keyword(value, "requires_grad")
             inner = _cut(case, value, cut) if cut else case.of(value)
             edits.append(case.replacing(value, f"torch.nn.Parameter({inner})"))
-    why = "A module knows the parameters and modules that are its attributes, not those in a list."
+    why = "A module registers parameters and modules that are its attributes, not those in a list."
     yield from case.change(*edits, why=why, reprints=True)
 
 
@@ -224,7 +224,7 @@ def of_each_group(case: Case) -> Iterator[Proposal]:
         if isinstance(groups, ast.Attribute) and groups.attr == "param_groups":
             text = case.of(statement).replace(case.of(groups), "group", 1)
             loop = f"for group in {case.of(groups)}: {text}"
-            yield case.replaced(statement, loop, why="Each group of parameters has its own.")
+            yield case.replaced(statement, loop, why="Each group of parameters has its own value.")
 
 
 def number_as_text(case: Case) -> Iterator[Proposal]:

@@ -16,8 +16,8 @@ from .in_place import (
 )
 from .nodes import calls_in, dotted, keyword, method, names_in, targets
 
-COPIED = "The operation saves a copy, which the change does not reach."
-STEPPED = "The step changes the parameters that the turn before still needs."
+COPIED = "The operation saves a copy, which the change does not affect."
+STEPPED = "The step changes parameters that the previous iteration still needs."
 RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
 
 
@@ -61,7 +61,7 @@ def own_memory(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
             value = built.value
             shared = isinstance(value, ast.Attribute) and value.attr == "data"
             if method(value) in ("detach", "numpy") or shared:
-                why = f"{case.of(value)} shares its memory: a change of it is a change of both."
+                why = f"{case.of(value)} shares its memory: a change of one changes both."
                 yield case.appended(value, ".clone()", why=why, reprints=True)
 
 
@@ -76,7 +76,7 @@ def base_copied(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
             read = [n for n in case.reads_of(name) if n.lineno > statement.lineno]
             built = case.makers(name, statement.lineno)[:1]
             if value is view.view.base and value is not view and read and built:
-                note = f"{dotted(target)} is a view of {name}: the change of it is one of {name}."
+                note = f"{dotted(target)} is a view of {name}: changing it changes {name}."
                 yield case.appended(built[0].value, ".clone()", note=note)
 
 

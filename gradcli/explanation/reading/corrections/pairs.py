@@ -15,7 +15,7 @@ def similarity_of_each(case: Case) -> Iterator[Proposal]:
         transposed = method(y) == "t" or getattr(y, "attr", "") in ("T", "mT")
         if x is not None and transposed and len(case.shape(x) or ()) == 2 and len(call.args) == 2:
             rows = f"{case.operand(x)}[:, None], {case.operand(owner(y))}[None], dim=-1"
-            why = "cosine_similarity is no product: it compares along one dimension."
+            why = "cosine_similarity is not a product of matrices: it compares along one dimension."
             yield case.proposal(case.spanning(call.args, rows), why=why)
 
 

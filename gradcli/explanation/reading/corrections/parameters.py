@@ -33,14 +33,14 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
         if not value and isinstance(target, ast.Subscript):
             continue
         if not value:
-            note = "The same numbers without the graph."
+            note = "The same values without the graph."
             yield case.replaced(statement, f"{text} = {text}.detach()", note=note)
             continue
         built = case.makers(text)
         for last in built[:1] if case.loop(statement) else ():
-            note = "A new leaf in each turn: the graph of the turn before is let go."
+            note = "A new leaf in each iteration, without the graph of the previous one."
             yield case.appended(last.value, ".detach()", note=note)
-        note = "It requires grad already; retain_grad() keeps its gradient."
+        note = "It already requires grad; retain_grad() keeps its gradient."
         yield case.replaced(statement, f"{text}.retain_grad()", note=note)
         yield case.replaced(statement, f"{text} = {text}.detach().requires_grad_()")
         for earlier in built:
@@ -206,13 +206,13 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call.args[2], f"torch.nn.Parameter({value})", note="A new parameter.")
     for statement in case.of_type(ast.Assign):
         if weight_of(case.value(statement.value)) is not None:
-            why = "A layer is no parameter: it has one."
+            why = "A layer is not a parameter, but has one."
             yield case.appended(statement.value, f".{case.match[2]}", why=why)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
         if case.leads_to_leaf(statement.value):
             name = case.of(statement.targets[0])
-            note = f"{name} is computed: no parameter any more, and the gradient goes on."
+            note = f"{name} is now a computed tensor, through which gradients flow."
             kept = f"{name.rpartition('.')[2]}_v"
             read = [n for n in within(statement.value, ast.Attribute) if case.of(n) == name]
             lines = [f"{kept} = {name}", f"del {name}"] if read else [f"del {name}"]
@@ -226,7 +226,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         left, right = case.of(statement.targets[0]), case.of(statement.value)
         right = f"torch.as_tensor({right})" if "ndarray" in case.message else right
         new = edit.text.replace(case.of(statement), f"{left}.copy_({right})")
-        note = "The parameter stays, with new numbers."
+        note = "The parameter stays, with new values."
         yield case.proposal(edit._replace(text=new), note=note)
         yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
 
@@ -248,7 +248,7 @@ def local_in_method(case: Case) -> Iterator[Proposal]:
             and text in [dotted(n) for n in within(statement.value, ast.Attribute)]
         ):
             edits = [case.replacing(n, new) for n in (target, *later)]
-            note = f"{text} stays the parameter; {new} is what this call computes of it."
+            note = f"{text} stays the parameter; {new} is computed from it in each call."
             yield case.proposal(*edits, note=note)
 
 

@@ -134,7 +134,7 @@ def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     form, others = case.shape(inner) or (), case.shape(x) or ()
     if len(form) == 2 and form == others and form[0] != form[1]:
         new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
-        yield case.replaced(product, new, note="The form of each pair of rows.")
+        yield case.replaced(product, new, note="The bilinear form of each pair of rows.")
     first, transposed = case.of(inner.left), f"{case.of(x)}.T"  # type: ignore[attr-defined]
     if first in (case.of(x), transposed):
         shape = case.shape(x)
@@ -148,7 +148,7 @@ def column_of_vector(case: Case) -> Iterator[Proposal]:
     """Write cholesky_solve(b.unsqueeze(1), L).squeeze(1) for a vector b."""
     for call in case.calls("cholesky_solve", "solve_triangular", "lu_solve", "lstsq"):
         for given in [a for a in call.args if len(case.shape(a) or ()) == 1]:
-            why = "It takes a matrix of right sides: a vector is one column."
+            why = "The right-hand side must be a matrix: a vector becomes one column."
             outer = case.parents.get(call)
             column = case.appending(given, ".unsqueeze(1)")
             if not (isinstance(outer, ast.Attribute) and outer.attr == "squeeze"):
@@ -179,7 +179,7 @@ def batch_of_vectors(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     matrices, vectors = case.shape(product.left) or (), case.shape(product.right) or ()
     if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
         new = f"({case.of(product.left)} @ {case.operand(product.right)}.unsqueeze(-1)).squeeze(-1)"
-        note = "Each matrix of the batch is multiplied with the vector of its own sample."
+        note = "Each matrix of the batch is multiplied by the vector of its own sample."
         yield case.replaced(product, new, note=note)
 
 
@@ -188,7 +188,7 @@ def transposed_matrices(case: Case) -> Iterator[Proposal]:
     for node in case.attributes("T"):
         shape = case.shape(node.value)
         if shape is not None and len(shape) > 2:
-            why = f"{case.of(node)} reverses all dimensions, those of the batch too."
+            why = f"{case.of(node)} reverses all dimensions, including those of the batch."
             yield case.replaced(node, f"{case.of(node.value)}.transpose(-2, -1)", why=why)
 
 
@@ -199,13 +199,13 @@ def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterato
     for call in case.calls("flatten", everywhere=True):
         alone = dotted(call.func) == "torch.flatten" and len(call.args) == 1 and not call.keywords
         if alone and call.lineno <= case.line:
-            why = "The whole batch became one row; each sample is a row of its own."
+            why = "The whole batch became one row; each sample must be a separate row."
             yield case.proposal(case.with_argument(call, "1"), why=why)
     for call in case.methods("view", "reshape", "flatten", everywhere=True):
         minus = call.args and case.of(call.args[0]) == "-1"
         whole = minus or (method(call) == "flatten" and not call.args)
         if whole and len(call.args) < 2 and call.lineno <= case.line:
-            why = "The whole batch became one row; each sample is a row of its own."
+            why = "The whole batch became one row; each sample must be a separate row."
             yield case.proposal(*flattened(case, call), why=why)
 
 
@@ -237,7 +237,7 @@ def diagonal_matrix(case: Case) -> Iterator[Proposal]:
         inner = product.left if is_operation(product, ast.MatMult) else None  # type: ignore[attr-defined]
         first = case.of(inner.left) if is_operation(inner, ast.MatMult) else ""  # type: ignore[union-attr]
         for built in case.makers(first)[:1] if first == case.of(product.right) else ():  # type: ignore[attr-defined]
-            note = f"{first} has the numbers of a diagonal matrix."
+            note = f"{first} contains the diagonal of a matrix."
             yield case.replaced(built.value, f"torch.diag({case.of(built.value)})", note=note)
 
 
@@ -246,10 +246,10 @@ def vectors_in_bmm(case: Case) -> Iterator[Proposal]:
     for call in case.calls("bmm"):
         matrices, vectors = [case.shape(a) or () for a in (*operands(call), None)][:2]
         if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
-            note = "Each matrix of the batch is multiplied with one row, as a column."
+            note = "Each matrix of the batch is multiplied by one row, as a column."
             yield case.appended(operands(call)[1], ".unsqueeze(-1)", note=note)
         if len(vectors) == 3 and matrices == vectors[:2]:
-            note = "Each row is multiplied with the matrix of its own sample."
+            note = "Each row is multiplied by the matrix of its own sample."
             row = case.appending(operands(call)[0], ".unsqueeze(1)")
             yield case.proposal(row, case.adding(call, ".squeeze(1)"), note=note)
 

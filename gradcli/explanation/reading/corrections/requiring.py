@@ -71,7 +71,7 @@ def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
                 yield case.proposal(
                     case.removing(statement),
                     case.after(built, *case.lines_of(statement)),
-                    why=f"{name} required no grad yet when it was computed with.",
+                    why=f"{name} did not require grad yet when it was used.",
                 )
 
 
@@ -83,7 +83,7 @@ def part_flagged(case: Case) -> Iterator[Proposal]:
         whole = part.value if isinstance(part, ast.Subscript) else part
         if whole is not None and case.is_module(whole):
             new = f"{case.of(part)}.requires_grad_({case.of(statement.value)})"
-            why = f"{case.of(flagged)} is an attribute like any other: the parameters keep theirs."
+            why = f"{case.of(flagged)} is a plain attribute, which changes no parameter."
             yield case.replaced(statement, new, why=why)
             continue
         if isinstance(part, ast.Subscript) and case.tensor(whole) is not None:
@@ -103,7 +103,7 @@ def trains(value: object) -> bool:
 def why_leaves(names: list[str]) -> str:
     """Why nothing was recorded for tensors computed from these names."""
     listed = " and ".join(names)
-    return f"{listed} does not require grad, so nothing that is computed from it is recorded."
+    return f"{listed} does not require grad, so operations on it are not recorded."
 
 
 def asked_for(case: Case) -> list[str]:
@@ -217,7 +217,7 @@ def one_left_to_train(case: Case) -> Iterator[Proposal]:
         names = [case.of(m) for m in modules]
         trained = next((n for n in names if n in read), names[-1])
         left = ", ".join(n for n in names if n != trained)
-        why = f"Line {loop.lineno} leaves nothing to train: {trained} is frozen too."
+        why = f"Line {loop.lineno} leaves no parameter to train: {trained} is frozen too."
         yield case.replaced(loop.iter, f"[{left}]", why=why)
 
 
@@ -227,7 +227,7 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
     yield from one_left_to_train(case)
     for call in case.calls("from_pretrained", everywhere=True):
         if not keyword(call, "freeze"):
-            why = "An embedding of given vectors is frozen, unless freeze=False."
+            why = "An embedding from pretrained vectors is frozen, unless freeze=False."
             yield case.given(call, "freeze", "False", why=why)
     read = {n.partition(".")[0] for n in asked_for(case)}
     nodes = case.of_type(ast.Assign, ast.Call, everywhere=True)
@@ -235,10 +235,10 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.Assign):
             flagged = target_of(node, ast.Attribute)
             if flagged and flagged.attr == "requires_grad" and value_of(node.value) is False:
-                why = f"Line {node.lineno} switches the gradient of every parameter off."
+                why = f"Line {node.lineno} turns off the gradients of all parameters."
                 yield case.proposal(case.removing(_whole_loop(case, node)), why=why)
         elif method(node) == "requires_grad_" and node.args and value_of(node.args[0]) is False:
-            why = f"Line {node.lineno} switches the gradient off."
+            why = f"Line {node.lineno} turns off the gradient."
             yield case.replaced(node.args[0], "True", why=why)
 
 

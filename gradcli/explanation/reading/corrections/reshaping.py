@@ -17,7 +17,7 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
     for call in case.calls("view", "reshape"):
         shape = case.shape(owner(call)) or ()
         if len(shape) > 2 == len(call.args) and case.of(call.args[0]) == "-1":
-            note = "Each sample stays a row of its own."
+            note = "Each sample remains a separate row."
             yield case.proposal(*flattened(case, call), note=note)
         numbers = [case.number(a) for a in call.args]
         if len(shape) > 1 and None not in numbers and prod(shape) == shape[0] * prod(numbers):  # type: ignore[arg-type]
@@ -76,7 +76,7 @@ def copied_array(case: Case) -> Iterator[Proposal]:
     """Copy an array with negative strides."""
     for call in case.calls("from_numpy", "tensor", "as_tensor", "Tensor", "FloatTensor"):
         for given in call.args[:1]:
-            yield case.appended(given, ".copy()", why="A tensor has no steps backwards in memory.")
+            yield case.appended(given, ".copy()", why="A tensor cannot have negative strides.")
 
 
 def repeated_dimensions(case: Case) -> Iterator[Proposal]:
@@ -109,7 +109,7 @@ def split_sizes(case: Case) -> Iterator[Proposal]:
     for node in case.of_type(ast.List, ast.Tuple) if len(sizes) > 1 else ():
         last, left = node.elts[-1:], whole - sum(sizes[:-1])
         if last and tuple(case.number(e) for e in node.elts) == sizes and left > 0:
-            note = f"The last part is what is left of {whole}."
+            note = f"The last part is the rest of {whole}."
             yield case.replaced(last[0], str(left), note=note)
 
 
@@ -120,7 +120,7 @@ def split_lengths(case: Case) -> Iterator[Proposal]:
         if len(lengths) > 1:
             first = " - ".join(case.of(n) for n in lengths[:-1])
             new = f"len({case.of(call.args[0])}) - {first}"
-            yield case.replaced(lengths[-1], new, note="The last part is what is left.")
+            yield case.replaced(lengths[-1], new, note="The last part is the rest.")
 
 
 def one_element(case: Case) -> Iterator[Proposal]:
@@ -128,7 +128,7 @@ def one_element(case: Case) -> Iterator[Proposal]:
     for statement in case.of_type(ast.AugAssign):
         if isinstance(case.value(statement.target), list):
             held, item = case.of(statement.target), case.of(statement.value)
-            why = "+= of a list goes along what it is given; append() takes one item."
+            why = "+= on a list iterates over its right side; append() adds one item."
             yield case.replaced(statement, f"{held}.append({item})", why=why)
     for node, tensor in case.tensors:
         if tensor.ndim == 0:

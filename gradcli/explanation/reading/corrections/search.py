@@ -192,14 +192,14 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
     code, comment = _without_comment(lines[place])
     yield from indented(lines, place, failure)
     if failure.message == "expected ':'":
-        yield Repair(_with(lines, place, f"{code}:{comment}"), "A block begins after a colon.")
+        yield Repair(_with(lines, place, f"{code}:{comment}"), "A block starts after a colon.")
     if failure.message == "invalid decimal literal":
-        why = "A method of a number, or of what it ends, stands after a bracket."
+        why = "A bracket must be closed before the method."
         yield Repair(_with(lines, place, re.sub(r"(\d)\.(?=[A-Za-z_])", r"\1).", code)), why)
     closed = re.match(r"'([(\[{])' was never closed", failure.message)
     if closed:
         end = {"(": ")", "[": "]", "{": "}"}[closed[1]]
-        why = "A bracket is open to the end."
+        why = "A bracket is never closed."
         yield Repair(_with(lines, place, f"{code}{end}{comment}"), why)
     if "forgot a comma" in failure.message:
         why = "The parts of a list or of a call are separated by commas."
@@ -207,7 +207,7 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
             code, comment = _without_comment(lines[at])
             yield Repair(_with(lines, at, f"{code},{comment}"), why)
     if failure.message.startswith("positional argument follows"):
-        why = "In a call = names an argument; == compares."
+        why = "In a call, = names an argument and == compares."
         compared = re.sub(r"([(,]\s*\w+\s*)=(?!=)", r"\1==", lines[place], count=1)
         yield Repair(_with(lines, place, compared), why)
     if failure.message.startswith("unmatched") and code.endswith((")", "]", "}")):
@@ -220,7 +220,7 @@ def indented(lines: list[str], place: int, failure: Failure) -> Iterator[Repair]
         before = next((n for n in reversed(lines[:place]) if n.strip()), "")
         indent = before[: len(before) - len(before.lstrip())]
         inner = "    " if before.rstrip().endswith(":") else ""
-        why = "The statements of a block begin in the same column."
+        why = "The statements of a block must start in the same column."
         yield Repair(_with(lines, place, indent + inner + lines[place].lstrip()), why)
 
 

@@ -181,7 +181,7 @@ def with_unread(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal
     with it, if its name says so.
     """
     for name in unread(case, root):
-        why = f"Nothing reads {name}, which has a number for each element of {case.of(root)}."
+        why = f"{name} is not used, but has a number for each element of {case.of(root)}."
         if "weight" in name.lower() or (name == "w" and is_called_loss(case.of(root))):
             sums_to_one = abs(case.values[name].data.sum() - 1) < 1e-6
             end = ".sum()" if sums_to_one else reduction(case.of(root))
@@ -232,17 +232,17 @@ def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
             text = case.of(taken)
             at = case.start(taken)
             text = text[: new.start - at] + new.text + text[new.end - at :]
-            note = "With it as the seed one backward pass gives the product with the Hessian."
+            note = "With this seed, one backward pass computes the product with the Hessian."
             yield case.replaced(outer, text, note=note)
 
 
 def _what(text: str, end: str) -> str:
     if end == ".sum()":
         return (
-            f"The sum has the gradient of each element with weight 1; other weights: "
+            f"The sum weights the gradient of each element by 1; for other weights pass "
             f"gradient=v, of the shape of {text}."
         )
-    return f"A loss is the mean over its elements; {text} itself stays as it is."
+    return f"The loss is the mean over its elements; {text} itself does not change."
 
 
 def seed_shape(case: Case) -> Iterator[Proposal]:
@@ -255,10 +255,10 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
         ones = f"torch.ones_like({case.of(root)})"
         written = not isinstance(seed, ast.Name) and _constant(seed)
         if case.is_grad(call) and given[1:] == wanted and not keyword(call, "is_grads_batched"):
-            note = "One backward pass for each row of the seeds: with the identity, the Jacobian."
+            note = "One backward pass for each row of the seeds; an identity gives the Jacobian."
             yield case.given(call, "is_grads_batched", "True", note=note)
         if written and not wanted and call in case.here:
-            note = "A single number needs no seed: it is 1."
+            note = "A single number needs no seed: the seed is 1."
             yield from case.change(without_seed(case, call, seed), note=note)
         if written:
             yield case.replaced(seed, ones)
@@ -296,7 +296,7 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
     """Pass a seed as a tensor; or a leaf in place of its number."""
     for _, root in case.roots:
         if method(root) == "item":
-            yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
+            yield case.without(root, why="item() returns a Python number, which has no graph.")  # type: ignore[arg-type]
     for call in case.here:
         wanted = case.inputs_of(call) if case.is_grad(call) else None
         if wanted is not None and isinstance(case.value(wanted), int | float):
@@ -321,11 +321,11 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         text = case.of(holder) + (".values()" if kind == "dict" else "")
         if kind == "tuple" and name == "detach" and known and len(items) > 1:
             new = f"tuple(s.detach() for s in {text})"
-            yield case.replaced(case.parents[node], new, why="Each of its tensors is cut off.")
+            yield case.replaced(case.parents[node], new, why="Each of its tensors is detached.")
         if isinstance(holder, ast.Name) and known and _are_numbers(items):
             end = ".float()" if all(type(i) is int for i in items) else ""
             line = f"{holder.id} = torch.tensor({holder.id}){end}"
-            why = "A list of numbers has no arithmetic: a tensor has."
+            why = "A list of numbers has no arithmetic, a tensor does."
             yield case.proposal(case.before(case.statement, line), why=why)
         if known and len(items) == 1:
             yield from _unpacked(case, holder)
@@ -344,7 +344,7 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             yield case.replaced(holder, f"torch.stack({text})")
         shapes = {i.shape for i in items if isinstance(i, Tensor)} if known else set()
         if name in ("norm", "sum", "mean", "max", "min", "abs") and len(shapes) > 1:
-            note = "Of all numbers in it."
+            note = "This joins all its elements."
             yield case.replaced(
                 holder, f"torch.cat([item.flatten() for item in {text}])", note=note
             )
@@ -377,13 +377,13 @@ def paired_items(case: Case) -> Iterator[Proposal]:
         if not isinstance(node.target, ast.Name):
             continue
         if pairs in ("named_parameters", "named_modules", "named_children", "named_buffers"):
-            why = f"{pairs}() gives pairs: a name, and what it is the name of."
+            why = f"{pairs}() yields pairs of a name and its object."
             yield case.renamed_to(node.iter, pairs.removeprefix("named_"), why=why)
         if pairs == "items":
-            why = "items() gives pairs: a key, and its value."
+            why = "items() yields pairs of a key and its value."
             yield case.renamed_to(node.iter, "values", why=why)
         if pairs == "enumerate" and isinstance(node.iter, ast.Call):
-            why = "enumerate gives pairs: a number, and the item."
+            why = "enumerate yields pairs of a number and an item."
             yield case.replaced(node.iter, case.of(node.iter.args[0]), why=why)
 
 
@@ -394,7 +394,7 @@ def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal
     used = any(dotted(n) == dotted(names[0]) for n in case.of_type(ast.Name))
     pair = isinstance(held, list | tuple) and len(held) == 2
     if method(counter) == "enumerate" and isinstance(counter, ast.Call) and pair and used:
-        why = "enumerate gives pairs: a number, and the item, which is a pair itself."
+        why = "enumerate yields pairs of a number and an item, which is a pair itself."
         yield case.replaced(counter, case.of(counter.args[0]), why=why)
 
 
@@ -443,7 +443,7 @@ PAIRED = ("MultiheadAttention", *RECURRENT)  # layers that return more than thei
 def _part_of_made(case: Case, name: ast.Name, built: ast.Assign) -> Iterator[Proposal]:
     """Take the tensor out of a tuple where it is made: of saved tensors, outputs or gradients."""
     if getattr(built.value, "attr", "") == "saved_tensors":
-        why = "saved_tensors is a tuple, even of one tensor."
+        why = "saved_tensors is a tuple, even for a single tensor."
         yield case.proposal(case.adding(built.targets[0], ","), why=why)
     value = case.value(name)
     if isinstance(built.value, ast.Call) and case.called_class(built.value) in PAIRED:
@@ -476,13 +476,13 @@ def named_pair(case: Case) -> Iterator[Proposal]:
         yield case.first(node, end)
     for side in case.sides:
         if isinstance(case.value(side), tuple) and case.listed(side):
-            note = f"{case.of(side)} is a tuple: its first tensor is taken."
+            note = f"{case.of(side)} is a tuple: this selects its first tensor."
             yield case.appended(side, "[0]", note=note)
 
 
 def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:
     """Take the one gradient of a tuple; with create_graph=True, if it is differentiated later."""
-    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    why = "torch.autograd.grad returns a tuple with one gradient for each input."
     if case.feeds_backward(call) and not keyword(call, "create_graph"):
         edits = case.with_keyword(call, "create_graph", "True"), case.adding(call, "[0]")
         yield case.proposal(*edits, why=why, note="The gradient is differentiated again.")
@@ -493,12 +493,12 @@ def meant_part(case: Case) -> Iterator[Proposal]:
     """Take the output of a layer that returns more, the solution, or the singular values."""
     for call in case.calls():
         if case.called_class(call) in PAIRED:
-            why = "The layer gives a tuple: its output comes first."
+            why = "The layer returns a tuple: its output comes first."
             yield case.appended(call, "[0]", why=why)
     for node in [*case.of_type(ast.Name), *case.calls()]:
         part = SOLUTIONS.get(method(case.made(node)))
         if part:
-            why = "It gives several parts; this is the one that is meant."
+            why = "It returns several parts; this is the one that is needed."
             yield case.appended(case.made(node), f".{part}", why=why)
 
 

@@ -96,7 +96,7 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
             why = "The function comes first, and then its inputs."
             yield case.exchanged(*call.args[:2], why=why)
     for call in case.methods("parameters") if "generator" in case.message else ():
-        why = "A transform takes tensors, in tuples or dicts; parameters() gives them one by one."
+        why = "A transform expects tensors in a tuple or a dict; parameters() is a generator."
         yield case.replaced(call, f"dict({case.of(owner(call))}.named_parameters())", why=why)
         yield case.replaced(call, f"tuple({case.of(call)})", why=why)
     for call in case.calls():
@@ -118,7 +118,7 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
 def backward_in_transform(case: Case) -> Iterator[Proposal]:
     """Use torch.func.grad; or return only the value, which the outer transform differentiates."""
     for call in case.calls("backward"):
-        note = "The transform around it goes back itself."
+        note = "The transform computes the gradient itself."
         yield case.proposal(case.removing(case.statement_of(call)), note=note)
 
 
@@ -142,7 +142,7 @@ def samples_stacked(case: Case) -> Iterator[Proposal]:
         if "vmap" in (method(call.func), method(case.made(call.func))):
             listed = [a for a in call.args if case.is_list(a) and case.listed(a)]
             edits = [case.replacing(a, f"torch.stack({case.of(a)})") for a in listed]
-            yield from case.change(*edits, why="vmap goes along a dimension of tensors.")
+            yield from case.change(*edits, why="vmap maps over a dimension of tensors.")
 
 
 def vmap_branches(case: Case) -> Iterator[Proposal]:
@@ -267,7 +267,7 @@ def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
             edits.append(Edit(case.start(named), case.start(named.value), ""))
         elif name in case.scope:
             edits.append(case.with_argument(outer, name))
-    why = f"The function takes more than {count} arguments: a gradient is of one that is given."
+    why = f"The function takes more than {count} arguments: argnums must be one that is passed."
     yield from case.change(*edits[:1], why=why)
 
 
