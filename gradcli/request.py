@@ -192,7 +192,7 @@ def _by_name(name: str, value: Any, spelling: Spelling, also: str = "") -> Mappi
         raise _wrong(name, f"{text}, got {short_repr(value)}", spelling)
     for key in value:
         if not isinstance(key, str):
-            raise _wrong(name, f"{text}, and {short_repr(key)} is no text", spelling)
+            raise _wrong(name, f"{text}, and {short_repr(key)} is not a text", spelling)
     return value
 
 

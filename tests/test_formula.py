@@ -711,7 +711,7 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
     """Here a rule says that cos(x) is x."""
     monkeypatch.setitem(NORMALISING, "cos", [lambda node: node.parents[0]])
     shapes = {"x": (3, 2) if "pdist" in text else (3,)}
-    with pytest.warns(UserWarning, match="other numbers: it is not shown"):
+    with pytest.warns(UserWarning, match="other values: it is not shown"):
         assert package.formula(text, shapes=shapes) is None
     found = package.explain(text, shapes=shapes)
     assert {note["code"] for note in found.notes} == {"no-formula", "implicit-seed"}

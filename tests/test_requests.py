@@ -69,10 +69,10 @@ def test_all_who_ask_get_the_same_answer():
 
 
 WRONG = [
-    ("shapes", {1: (2,)}, "1 is no text"),
-    ("values", {1: 2.0}, "1 is no text"),
-    ("assume", {1: "symmetric"}, "1 is no text"),
-    ("claim", {1: "2 * x"}, "1 is no text"),
+    ("shapes", {1: (2,)}, "1 is not a text"),
+    ("values", {1: 2.0}, "1 is not a text"),
+    ("assume", {1: "symmetric"}, "1 is not a text"),
+    ("claim", {1: "2 * x"}, "1 is not a text"),
     ("shapes", {"x": 2}, "the shape of x must be a list of integers, got 2"),
     ("shapes", [("x", 2)], "by name of the input"),
     ("values", 3, "by name of the input, got 3"),

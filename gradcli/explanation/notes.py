@@ -201,7 +201,7 @@ def without_formula(name: str, why: str = "is too long to be read") -> tuple[str
 def _reason(w: Wording, x: Input) -> str:
     """Why the formula of a gradient is not shown."""
     if w.is_wrong(x):
-        return "that was found has other numbers: it is not shown"
+        return "that was found has other values: it is not shown"
     foreign = w.is_foreign(x)
     return "cannot be written in PyTorch" if foreign else "is too long to be read"
 

@@ -7,7 +7,7 @@ from ..errors import EXAMPLE, GradcliError, Span
 from ..operators import lookup
 
 UNENDED = "a string begins here and does not end"
-ASSIGNED = "names are given values: y = x ** 2"
+ASSIGNED = "an assignment needs a name: y = x ** 2"
 LATEX = "LaTeX is not supported: a formula is written as in Python, sin(x) / y"
 QUOTED = "the quotes around an expression are the shell's: leave this one out"
 UNCLOSED = "the closing quote is missing"

@@ -125,9 +125,12 @@ def function(name: str, span: Span | None) -> Callable:
     """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""
     result = lookup(name)
     if name == "backward":
-        hint = "let it stand alone and last, or leave it out and give the seed with --grad"
+        hint = "write it as the last statement, or leave it out and give the seed with --grad"
         raise GradcliError(
-            "unknown-function", "backward() gives None to compute with", hint=hint, span=span
+            "unknown-function",
+            "backward() returns None, which cannot be computed with",
+            hint=hint,
+            span=span,
         )
     if result is None:
         why = None if name.startswith("__") and _is_of_python(name) else refusal(name)
@@ -160,13 +163,13 @@ def _cure(name: str) -> str:
     if name in SPELLINGS:
         return SPELLINGS[name]
     if _is_of_python(name):
-        return "that is a function of Python: an expression is read here, and never executed"
-    advice = "write out what a function of your own computes"
+        return "that is a function of Python: gradcli reads expressions, and never executes them"
+    advice = "write out what your own function computes"
     if name[:1].isupper() and name[1:2].islower():
         advice = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
     near = did_you_mean(name, functions())
     if near is None:
-        return f"gradcli ops lists what there is; {advice}"
+        return f"gradcli ops lists the operations; {advice}"
     return f"{near} (gradcli ops {name[:3]} lists what is near); {advice}"
 
 
@@ -240,6 +243,6 @@ def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> Gradcl
     if why is not None:
         return GradcliError("unsupported", f"{e.attr} {why}", hint=CURES.get(why), span=span)
     hint = SPELLINGS.get(e.attr) or (called and f"it is called: write {ast.unparse(e)}(...)")
-    hint = hint or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
+    hint = hint or did_you_mean(e.attr, known) or "gradcli ops lists the operations"
     message = f"there is no attribute {e.attr}"
     return GradcliError("unknown-function", message, hint=hint, span=span)

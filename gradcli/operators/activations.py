@@ -230,7 +230,7 @@ def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
         raise GradcliError(
             "unsupported",
             "rrelu() draws random numbers in training, so it has no single gradient",
-            hint="training=False takes the average slope",
+            hint="training=False uses the average slope",
         )
     return leaky_relu(input, negative_slope=(lower + upper) / 2)
 

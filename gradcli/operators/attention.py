@@ -245,7 +245,7 @@ def _check_one_kind(*tensors):
 
 def _with_biases(k, v, masks, bias_k, bias_v):
     """Keys and values with bias_k and bias_v appended, and the padded masks."""
-    require((bias_k is None) == (bias_v is None), "bias_k and bias_v are given together")
+    require((bias_k is None) == (bias_v is None), "bias_k and bias_v must be passed together")
     if bias_k is None or bias_v is None:
         return k, v, masks
     rows = (bias.repeat(repeats=(1, k.shape[1], 1)) for bias in (bias_k, bias_v))

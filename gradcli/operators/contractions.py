@@ -302,7 +302,7 @@ def _as_subscripts(term):
     if not isinstance(term, tuple | list):
         raise GradcliError(
             "arguments",
-            "einsum() without an equation takes a sublist of subscripts after each tensor",
+            "einsum() without an equation needs a list of subscripts after each tensor",
             hint="as in einsum(a, [0, 1], b, [1, 2], [0, 2])",
         )
     known: dict[Any, str] = {**dict(enumerate(ascii_letters)), ...: "..."}

@@ -25,7 +25,7 @@ def _put_shape(s, *, shape, index):
     picked = picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
     extra = max(len(s) - len(picked), 0)  # leading dimensions of size 1 are ignored
     if shapes.numel(s[:extra]) != 1 or not shapes.fits(s[extra:], picked):
-        where = f"the places that are put into have shape {shapes.text(picked)}"
+        where = f"the indexed elements have shape {shapes.text(picked)}"
         raise GradcliError("shape", f"{where}, and the values {shapes.text(s)}")
     return shape
 

@@ -428,7 +428,7 @@ def upsample_nearest(input, size=None, scale_factor=None):
 
 @shorthand(takes="floats")
 def upsample_bilinear(input, size=None, scale_factor=None):
-    """interpolate with mode='bilinear' (for images) and align_corners=True."""
+    """interpolate with mode='bilinear' and align_corners=True."""
     return interpolate(
         input, size=size, scale_factor=scale_factor, mode="bilinear", align_corners=True
     )

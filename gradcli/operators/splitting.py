@@ -50,7 +50,7 @@ def _parts_between(tensor, ends, axis):
 
 def _check_parts(count):
     if count > MOST_PARTS:
-        raise GradcliError("limit", f"{count:,} parts, and {MOST_PARTS:,} are the most")
+        raise GradcliError("limit", f"{count:,} parts, but at most {MOST_PARTS:,} are allowed")
 
 
 @shorthand("unsafe_chunk")

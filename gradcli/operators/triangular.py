@@ -218,10 +218,8 @@ def _partial_factor(x):
     if not _failed_minor(x):
         return np.linalg.cholesky(x)
     if len(x) > MOST_UNBLOCKED:
-        message = (
-            f"PyTorch computes a matrix of more than {MOST_UNBLOCKED} rows in blocks, and what "
-        )
-        message += "is in L of one that is not positive definite is not known here"
+        message = f"PyTorch computes a matrix of more than {MOST_UNBLOCKED} rows in blocks, and "
+        message += "the L of one that is not positive definite is not known here"
         raise GradcliError("unsupported", message, hint="only info is known: cholesky_ex(x).info")
     L = np.tril(x)
     for k in range(len(L)):

@@ -85,7 +85,7 @@ def _read_npy(file: IO[bytes], path: str, limits: Limits) -> Any:
     except (ValueError, KeyError):
         raise GradcliError("file", f"{path} is not a .npy file, or is damaged") from None
     if array.dtype.kind not in "biuf":
-        raise GradcliError("value", f"{path} holds {array.dtype}, and real numbers are needed")
+        raise GradcliError("value", f"{path} contains {array.dtype}, but real numbers are needed")
     return plain(array)
 
 

@@ -169,7 +169,7 @@ def _shape(name: str, span: Span) -> Shape:
         parts = re.split("[xX×]", inner)
     sizes = tuple(_size(name, part.strip(), span) for part in parts)
     if len(sizes) > MOST_DIMENSIONS:
-        message = f"{name} has {len(sizes)} dimensions, and {MOST_DIMENSIONS} are the most"
+        message = f"{name} has {len(sizes)} dimensions, but at most {MOST_DIMENSIONS} are allowed"
         raise GradcliError("shape-option", message, hint=SHAPE_HINT, span=span)
     return sizes
 

@@ -173,7 +173,7 @@ def _call_special(
 def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
     """The arguments of a method call, with its tensor assigned to the correct parameter."""
     if not op.inputs:
-        message = f"{op.name}() is no method: no tensor stands before it"
+        message = f"{op.name}() is not a method of tensors"
         raise GradcliError("arguments", message, hint=op.usage())
     if op.order[0] in op.inputs:
         return args, named
@@ -201,7 +201,7 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
         raise not_called(e)
     base = b.visit(e.func.value)
     if isinstance(base, Node) and e.func.attr in PROPERTIES:
-        message = f"{e.func.attr} is no method, and is not called"
+        message = f"{e.func.attr} is not a method, and cannot be called"
         raise GradcliError("arguments", message, hint=f"write .{e.func.attr} without brackets")
     if isinstance(base, tuple) and e.func.attr not in ("size", "numel"):
         raise GradcliError(

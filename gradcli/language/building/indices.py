@@ -128,7 +128,7 @@ def several(b: Scope, value: Any, e: ast.expr) -> list:
         return [b.node(OPS["getitem"], (value,), e, index=(k,)) for k in range(value.shape[0])]
     if isinstance(value, tuple):
         return list(value)
-    raise GradcliError("arguments", f"{in_words(value)} has no parts", span=b.source.span(e))
+    raise GradcliError("arguments", f"{in_words(value)} cannot be unpacked", span=b.source.span(e))
 
 
 def item(b: Scope, base: tuple, index: Any, e: ast.expr) -> Any:
@@ -189,7 +189,7 @@ def check_not_supposed(b: Scope, node: Node, e: ast.expr, function: str) -> None
 
 
 def _undecided(text: str, function: str) -> GradcliError:
-    message = f"{text} decides on what {function}() gives, and has no gradient through it"
+    message = f"{text} determines the result of {function}(), and has no gradient through it"
     return GradcliError("needs-value", message, hint="give it integers with --value")
 
 

@@ -49,7 +49,7 @@ def update(b: Scope, e: ast.Call) -> Node | None:
 def _combined(b: Scope, base: Node, place: ast.Subscript, name: str, value: Any) -> Node:
     """x[i] combined with a value. Raises GradcliError for an index that occurs twice."""
     picked = indexed(b, _flat_indices(base), place)
-    written = b.numbers(picked, "an index decides on what is written")
+    written = b.numbers(picked, "what is written depends on an index")
     if np.unique(written).size < written.size:
         message = f"x.at[i].{name}() changes one element twice, and JAX has no gradient of that"
         raise GradcliError("unsupported", message, hint="change one after the other")
@@ -82,7 +82,7 @@ def _last(b: Scope, value: Node, picked: Node) -> Node:
     """The value, with zeros for elements that a later one overwrites at the same index, so that no
     gradient flows to them.
     """
-    indices = b.numbers(picked, "an index decides on what is written").reshape(-1)
+    indices = b.numbers(picked, "what is written depends on an index").reshape(-1)
     _, from_end = np.unique(indices[::-1], return_index=True)
     if from_end.size == indices.size:
         return value

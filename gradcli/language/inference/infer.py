@@ -360,7 +360,7 @@ def _numbered(
     again = Sizes(result)
     _unify(shapes, known, again, attempt)
     if again.free():
-        raise GradcliError("shape", "with these numbers nothing fixes a size")
+        raise GradcliError("shape", "these numbers leave a size undetermined")
     return {name: again.of(shape) for name, shape in shapes.items()}
 
 

@@ -75,7 +75,7 @@ def bounded(*sizes: int) -> tuple[int, ...]:
     `limit` if it is too large.
     """
     if numel(sizes) > MOST:
-        message = f"{numel(sizes):,} numbers are written out here, and {MOST:,} are the most"
+        message = f"{numel(sizes):,} numbers are written out here, but at most {MOST:,} are allowed"
         raise GradcliError("limit", message, hint="make it smaller, or give it as an input")
     return sizes
 
@@ -609,7 +609,9 @@ def _correlate(a, v, mode="valid"):
 
 def _polyval(p, x):
     if p.shape[0] > MOST_POWERS:
-        message = f"polyval() of {p.shape[0]:,} coefficients, and {MOST_POWERS:,} are the most"
+        message = (
+            f"polyval() of {p.shape[0]:,} coefficients, but at most {MOST_POWERS:,} are allowed"
+        )
         raise GradcliError("limit", message, hint="sum(p * x ** k) accepts more")
     out = op.zeros(x.shape)
     for k in range(p.shape[0]):

@@ -200,7 +200,9 @@ def _exprel(x):
 
 def _zeta(x, q=None):
     if q is None and not (isinstance(x, int | float) and x >= 1):
-        raise refuse("zeta() of one argument that is no number from 1", "write zeta(x, 1)")
+        raise refuse(
+            "zeta() of one argument that is not a number of at least 1", "write zeta(x, 1)"
+        )
     return op.zeta(x, 1.0 if q is None else q)
 
 
