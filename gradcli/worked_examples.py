@@ -1,12 +1,9 @@
 """Worked examples: common questions, and the request that answers each."""
 
 import shlex
-from textwrap import indent, wrap
 from typing import NamedTuple
 
 from .errors import GradcliError, did_you_mean
-
-LEAST = 24  # least columns for a question
 
 
 class Example(NamedTuple):
@@ -110,18 +107,3 @@ def find(name: str) -> str:
             hint=did_you_mean(name, EXAMPLES) or "gradcli examples lists them",
         )
     return name
-
-
-def listing(width: int) -> str:
-    """The examples: each question, and below it its command, which can be copied, in lines of at
-    most `width` columns.
-    """
-    from .render.wrapping import shell_lines
-
-    column = max(map(len, EXAMPLES)) + 2
-    lines: list[str] = []
-    for name, e in EXAMPLES.items():
-        first, *rest = wrap(e.question, max(width - column, LEAST), break_long_words=False)
-        lines += [name.ljust(column) + first, *(" " * column + line for line in rest)]
-        lines.append(indent(shell_lines(e.command, width - 2), "  "))
-    return "\n".join(lines) + "\n"

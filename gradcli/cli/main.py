@@ -39,6 +39,7 @@ from .well_formed import read as read_well_formed
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 ALONE = (*ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)  # for a single result
+LEAST_QUESTION = 24  # columns of a question in the list of examples
 COMMANDS: dict[str, Command] = {}
 Function = Callable[[Streams, Options], int | None]
 
@@ -371,11 +372,11 @@ def examples(streams: Streams, options: Options) -> None:
     gradcli examples broadcast
     """
     from ..render.errors import wrapped
-    from ..worked_examples import EXAMPLES, find, listing
+    from ..worked_examples import EXAMPLES, find
 
     width = environment_of(streams, options, full=True).width
     if options.example is None:
-        streams.write(listing(width), options.output)
+        streams.write(_examples(width), options.output)
         return
     example = EXAMPLES[find(options.example)]
     options.expr, options.grad = example.expr, [] if example.grad is None else [example.grad]
@@ -383,6 +384,25 @@ def examples(streams: Streams, options: Options) -> None:
     if not (options.format or options.place or options.copy or options.output):
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
     explained(streams, request_of(streams, options).analysis(), options)
+
+
+def _examples(width: int) -> str:
+    """The examples: each question, and below it its command, which can be copied, in lines of at
+    most `width` columns.
+    """
+    from textwrap import indent, wrap
+
+    from ..render.wrapping import shell_lines
+    from ..worked_examples import EXAMPLES
+
+    column = max(map(len, EXAMPLES)) + 2
+    lines: list[str] = []
+    for name, e in EXAMPLES.items():
+        room = max(width - column, LEAST_QUESTION)
+        first, *rest = wrap(e.question, room, break_long_words=False)
+        lines += [name.ljust(column) + first, *(" " * column + line for line in rest)]
+        lines.append(indent(shell_lines(e.command, width - 2), "  "))
+    return "\n".join(lines) + "\n"
 
 
 # ---- the process ---------------------------------------------------------------------------------
