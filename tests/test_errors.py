@@ -463,7 +463,7 @@ MISTAKES = [
     (["bincount(tensor([-1])) * x"], "arguments", None, "must be at least 0"),
     (["affine_grid(x, (2, 1, 2, 2))", "-s", "x=1x2x3"], "shape", None, "needs matrices (2, 2, 3)"),
     (["x.transpose(-2, -1) * x", "-s", "x=()"], "index", None, "for a tensor with 0 dimensions"),
-    (["roll(x, (1, 2), (0,))", "-s", "x=3"], "arguments", None, "2 shifts for 1 dimensions"),
+    (["roll(x, (1, 2), (0,))", "-s", "x=3"], "arguments", None, "a shift for each dimension, got 2 for 1"),
     (["pad(x, (1,))", "-s", "x=3"], "arguments", None, "pad must be two integers for each"),
     (["(arange(3) << 1) * x"], "syntax", "arange(3) << 1", "write n * 2 ** k"),
     (["(arange(3) >> 1) * x"], "syntax", "arange(3) >> 1", "write n // 2 ** k"),
@@ -494,7 +494,7 @@ cat([]) * x | x=3 | cat() needs at least one tensor
 chain_matmul(x, y) | x=2x3x2,y=2x2 | multiplies matrices, not shape
 linalg.cond(x, 3) | x=2x2 | cond() has no norm 3
 conv1d(x, w, groups=2) | x=1x4x5,w=3x2x2 | channels do not divide into 2 groups
-conv_transpose1d(x, w, padding=9) | x=1x2x2,w=2x2x2 | leaves nothing here
+conv_transpose1d(x, w, padding=9) | x=1x2x2,w=2x2x2 | would be empty
 ctc_loss(x, tensor([[1]]), (2, 2), (1,)) | x=2x1x3 | must have a length for each of 1 samples
 ctc_loss(x, tensor([[1]]), (2,), (1,), blank=3) | x=2x1x3 | blank must be a class from 0 to 2
 diag(x) | x=2x2x2 | diag() takes a vector or a matrix
@@ -503,7 +503,7 @@ linalg.eigvalsh(x, UPLO='B') | x=2x2 | UPLO must be 'L' or 'U'
 embedding_bag(tensor([0, 1]), x, tensor([0]), mode='prod') | x=3x2 | mode must be 'sum', 'mean'
 embedding_bag(tensor([0, 1]), x, tensor([1])) | x=3x2 | offsets must start at 0 and not decrease
 flatten(x, 1, 0) | x=2x3 | to come before end_dim
-gaussian_nll_loss(x, y, v) | x=2x3,y=2x3,v=5 | a variance of shape (5,) does not go with input
+gaussian_nll_loss(x, y, v) | x=2x3,y=2x3,v=5 | a variance of shape (5,) does not fit input
 grid_sample(x, p, padding_mode='wrap') | x=1x1x2x2,p=1x2x2x2 | has no padding_mode 'wrap'
 group_norm(x, 2) | x=2x3x4 | 3 channels do not divide into 2 groups
 x * histc(tensor([1.0]), 0) | x=3 | bins of histc() must be a positive integer
@@ -514,7 +514,7 @@ interpolate(x, 0) | x=1x1x4 | interpolate() needs 1 sizes or factors above 0
 interpolate(x, 2) | x=2x4 | interpolate() needs a batch, channels and 1 to 3 dimensions
 interpolate(x, 2, antialias=True) | x=1x1x4 | antialias is for modes 'bilinear' and 'bicubic'
 interpolate(x, 2, mode='nearest', align_corners=True) | x=1x1x4 | align_corners is not for mode
-x * isclose(x, x, rtol=-1.0) | x=3 | take no tolerances below 0
+x * isclose(x, x, rtol=-1.0) | x=3 | tolerances of isclose() and allclose() cannot be negative
 linear(x, w) | x=2x3,w=2x2x3 | linear() needs a weight of shape (out, in)
 linalg.lstsq(x, y, driver='best')[0] | x=3x2,y=3x1 | there is no driver 'best'
 max_pool1d(x, 2, padding=2) | x=1x1x4 | padding must be at most half of the effective kernel
@@ -524,7 +524,7 @@ max_pool2d(x, 2) | x=2x2 | needs shape (N, C, H, W) or (C, H, W)
 max_unpool1d(x, tensor([[[0, 2]]]), 2, output_size=(9,)) | x=1x1x2 | around the usual 4
 meshgrid(x, y, indexing='ji')[0] | x=3,y=2 | indexing must be 'ij' or 'xy'
 pad(x, (1, 1), mode='reflect', value=2.0) | x=2x3 | padding mode 'reflect' takes no value
-pad(x, (3, 0), mode='reflect') | x=2x3 | is too much for size 3
+pad(x, (3, 0), mode='reflect') | x=2x3 | is too large for size 3
 pdist(x) | x=2x2x2 | pdist() needs a matrix
 linalg.qr(x, 'full')[1] | x=2x2 | mode must be 'reduced', 'complete' or 'r'
 x.quantile(0.5) | x=0 | quantile() of an empty tensor
@@ -533,9 +533,9 @@ x.repeat_interleave(tensor([1, 2, 1]), output_size=9) | x=3 | output_size must b
 x.repeat_interleave(tensor([1, 2])) | x=3 | repeats must be one integer or 3 of them
 roll(x, (1, 2)) | x=3 | roll() without dims takes one shift
 rrelu(x, 0.5, 0.1) | x=3 | rrelu() needs lower <= upper
-scaled_dot_product_attention(x, x, x, x @ x.T, is_causal=True) | x=2x3 | cannot both be given
+scaled_dot_product_attention(x, x, x, x @ x.T, is_causal=True) | x=2x3 | cannot be combined
 x * searchsorted(x, x, side='up') | x=3 | side must be 'left' or 'right'
-segment_reduce(x, 'sum', lengths=tensor([-1, 4])) | x=3 | a segment is 0 long or longer
+segment_reduce(x, 'sum', lengths=tensor([-1, 4])) | x=3 | lengths of segments cannot be negative
 split(x, 0)[0] | x=3 | split() needs parts of at least 1
 stack([]) * x | x=3 | stack() needs at least one tensor
 x.sum_to_size(4) | x=2x3 | cannot be summed to
