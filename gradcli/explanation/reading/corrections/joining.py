@@ -8,7 +8,18 @@ from ....snippets.library.numpy_arrays import Scalar
 from .case import Case, Proposal, renaming
 from .indexing import looked_ahead
 from .layers import embedded, encoded, padded_convolutions
-from .nodes import calls_in, dotted, elements, keyword, method, names_in, number_of, owner, within
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    elements,
+    keyword,
+    method,
+    names_in,
+    number_of,
+    owner,
+    within,
+)
 from .numbers import without_array
 
 joined_numbers = renaming("cat", "concat", to="stack")
@@ -22,7 +33,7 @@ def dimension(case: Case) -> Iterator[Proposal]:
         if shapes and len(set(shapes)) == 1 and len(shapes[0] or ()) == 1 and case.match[3] == "1":
             why = "cat joins vectors into a longer one; stack turns them into columns."
             yield case.renamed_to(call, "stack", why=why)
-        yield from beside_each_step(case, listed)
+        yield from beside_each_step(case, call)
     for call in case.calls():
         for given in [*call.args, *[k.value for k in call.keywords]]:
             if case.of(given) == case.match[3]:
@@ -33,8 +44,12 @@ def dimension(case: Case) -> Iterator[Proposal]:
                 yield case.appended(a, ".unsqueeze(0)")
 
 
-def beside_each_step(case: Case, items: list[ast.expr]) -> Iterator[Proposal]:
-    """Repeat a tensor that has one row for each sample for each step of a batch of sequences."""
+def beside_each_step(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Repeat a tensor that has one row for each sample for each step of a batch of sequences, if
+    their features are joined.
+    """
+    features = case.number(argument(call, 1, "dim")) in (-1, 2)
+    items = elements(call.args[0]) if call.args and features else []
     sequences = [s for s in items if len(case.shape(s) or ()) == 3]
     for item in [i for i in items if len(case.shape(i) or ()) == 2 and sequences]:
         if case.shape(item)[0] == case.shape(sequences[0])[0]:  # type: ignore[index]
@@ -204,8 +219,8 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
-            yield from beside_each_step(case, elements(call.args[0]))
             yield from for_the_batch(case, item, elements(call.args[0]))
+            yield from beside_each_step(case, call)
             yield from prepared(case, item, most)
             yield from embedded(case, item)
             yield from encoded(case, item, elements(call.args[0]))

@@ -250,6 +250,13 @@ def class_number(case: Case) -> Iterator[Proposal]:
         if len(layer.args) >= 2 and number_of(layer.args[1]) in range(number + 1):
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
+    for _, target in compared(case):
+        classes = (case.shape(scores) or (number,))[-1]
+        note = (
+            f"This changes what is trained: labels above {classes - 1} count as class "
+            f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
+        )
+        yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
 VOID = 255  # the usual label of pixels without a class
