@@ -135,7 +135,7 @@ def hessian(
     from .explanation.higher_data import hessian_arrays, product_arrays
     from .explanation.in_pytorch.not_differentiated import hessian_not_differentiated
 
-    result = Hessian(request_of("hessian", locals()).moving(scalar=True))
+    result = Hessian(request_of("hessian", locals()).with_tangents(scalar=True))
     arrays = product_arrays(result) if tangents else hessian_arrays(result)
     warn(hessian_not_differentiated(result.p))
     result = unwrap_single(arrays)
@@ -156,7 +156,7 @@ def jvp(
     from .explanation.higher_data import array_of
     from .explanation.in_pytorch.not_differentiated import not_differentiated
 
-    result = Jvp(request_of("jvp", locals()).moving())
+    result = Jvp(request_of("jvp", locals()).with_tangents())
     warn(not_differentiated(result.a))
     return array_of(result.a, result.node, result.problem.out.shape)
 
@@ -259,7 +259,7 @@ def seed_for(
     from .explanation.seeds.seed_for import SeedFor
     from .explanation.seeds.seed_for_document import data
 
-    return data(SeedFor(*request_of("seed_for", locals()).aiming()))
+    return data(SeedFor(*request_of("seed_for", locals()).with_targets()))
 
 
 @in_keywords

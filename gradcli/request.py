@@ -92,7 +92,7 @@ class Request(NamedTuple):
             raise GradcliError("option", message, hint=" or ".join(f"-w {name}" for name in names))
         return result[0]
 
-    def moving(self, scalar: bool = False) -> Analysis:
+    def with_tangents(self, scalar: bool = False) -> Analysis:
         """The analysis of the output with tangents; `scalar` as in `analysis`. Raises
         GradcliError.
         """
@@ -101,7 +101,7 @@ class Request(NamedTuple):
         problem = pose_with_tangents(self.tangents, self._reader(), self._pose_arguments(), scalar)
         return Analysis(problem, self.dtype, allow_no_gradient=True)
 
-    def aiming(self) -> tuple[Problem, dict[str, Any]]:
+    def with_targets(self) -> tuple[Problem, dict[str, Any]]:
         """The problem of `seed-for`, and the target gradients by name. Raises GradcliError."""
         from .language.posing import pose_targets
 

@@ -130,7 +130,7 @@ SQUARE = {  # Golub & Van Loan: leading terms for a matrix of n×n
     "matrix_exp(x)": 6 * 2 + 2 / 3 + 2,  # products of powers, and a system
     "solve(x, b)": 2 / 3 + 2,
     "solve_triangular(x, b, upper=True)": 1.0,
-    "inverse_turned(x, s)": 2.0,
+    "scaled_inverse_transpose(x, s)": 2.0,
     "cofactors(x, det(x))": 2.0,  # the inverse
     "scaled_cofactors(x, det(x), s)": 2.0,
     "cofactors_along(x, det(x), b)": 2.0 + 2 * 2,  # and two products

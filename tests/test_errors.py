@@ -463,7 +463,7 @@ MISTAKES = [
     (["bincount(tensor([-1])) * x"], "arguments", None, "must be at least 0"),
     (["affine_grid(x, (2, 1, 2, 2))", "-s", "x=1x2x3"], "shape", None, "needs matrices (2, 2, 3)"),
     (["x.transpose(-2, -1) * x", "-s", "x=()"], "index", None, "for a tensor with 0 dimensions"),
-    (["roll(x, (1, 2), (0,))", "-s", "x=3"], "arguments", None, "a shift for each dimension, got 2 for 1"),
+    (["roll(x, (1, 2), (0,))", "-s", "x=3"], "arguments", None, "each dimension, got 2 for 1"),
     (["pad(x, (1,))", "-s", "x=3"], "arguments", None, "pad must be two integers for each"),
     (["(arange(3) << 1) * x"], "syntax", "arange(3) << 1", "write n * 2 ** k"),
     (["(arange(3) >> 1) * x"], "syntax", "arange(3) >> 1", "write n // 2 ** k"),

@@ -269,7 +269,7 @@ RULE_CASES = {
     "put_at_of_size_one": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "torch_equivalent": [
         *("elu_backward(x, y, 2.0, 0.5, 3.0)", "softplus_backward(x, y)", "gated(x, y)"),
-        *("inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
+        *("scaled_inverse_transpose(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
     ],
     "mask_as_numbers": ["1.0 * (x > y)", "(A > 1) * 1.0"],
     "opposite_comparison": ["(~(x < y)).double()", "where(~(x != y), x, 1.0)"],

@@ -30,7 +30,7 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "cholesky_solve(X, A) = inv(A).mT @ (inv(A) @ X) where is_cholesky_factor(A, False)": (
         "cholesky_solve(X, cholesky(S @ S.T + eye(3)))"
     ),
-    "refuse_where(x, y, said=d) = x": "refuse_where(x, y > 5, said='large')",
+    "raise_where(x, y, message=d) = x": "raise_where(x, y > 5, message='large')",
     "sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (
         "sum(A.mT, dim=0, keepdim=True)"
     ),

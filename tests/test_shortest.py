@@ -586,7 +586,7 @@ CASES = {
         "where(x.norm(3) == 0, 0, y * abs(x))", "where(s == 0, 0, x ** (1 / s))",
     ],
     "no_small_denominator": [
-        "x / abs(y).clamp(min=1e-12)", "1 / held_above(y.norm(), 1e-8)",
+        "x / abs(y).clamp(min=1e-12)", "1 / clamp_with_gradient(y.norm(), 1e-8)",
         "x / (2 * y ** 2).sum().clamp(min=1e-12)", "x / y.clamp(min=0).mean().clamp(min=1e-9)",
         "x / (sigmoid(y) * (1 - sigmoid(y))).clamp(min=1e-12)", "1 / (1 + cos(x)).clamp(min=1e-9)",
         "x / (1 - tanh(y) ** 2).clamp(min=1e-12)", "x / (relu(x) + exp(y)).clamp(min=1e-12)",

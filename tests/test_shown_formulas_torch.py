@@ -95,7 +95,7 @@ def test_formulas_of_tangents_are_the_jacobian_times_them(example):
     """PyTorch's Jacobian comes from its reverse mode, which covers more than its forward mode."""
     names, tensors, function = moving(example)
     asked = Request(example.text, tangents=dict.fromkeys(names), values=example.values)
-    problem = asked.moving().problem
+    problem = asked.with_tangents().problem
     j = Jvp(Analysis(problem))
     if not names or j.node is None or j.formula is None:
         return

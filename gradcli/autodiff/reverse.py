@@ -91,7 +91,9 @@ def from_several(
         results = _rule_results(node, received, active, zeros)
         contributions = _contributions(node, results)
         if node not in grads:
-            _add(stays_zero, [(to, OPS["still_zero"](sent)) for _, to, _, sent in contributions])
+            _add(
+                stays_zero, [(to, OPS["persistent_zero"](sent)) for _, to, _, sent in contributions]
+            )
         elif contributions or not results:
             _add(grads, [(to, sent) for _, to, _, sent in contributions])
             steps.append(Step(node, received, contributions))

@@ -130,7 +130,7 @@ def hessian(streams: Streams, options: Options) -> None:
     from ..explanation import replies
     from ..explanation.higher.hessian import Hessian
 
-    result = Hessian(request_of(streams, options).moving(scalar=True))
+    result = Hessian(request_of(streams, options).with_tangents(scalar=True))
     emit(streams, replies.hessian(result, choices_of(streams, options, result.a)), options)
 
 
@@ -145,7 +145,7 @@ def jvp(streams: Streams, options: Options) -> None:
     from ..explanation import replies
     from ..explanation.higher.jvp import Jvp
 
-    result = Jvp(request_of(streams, options).moving())
+    result = Jvp(request_of(streams, options).with_tangents())
     emit(streams, replies.jvp(result, choices_of(streams, options, result.a)), options)
 
 
@@ -258,7 +258,7 @@ def seed_for(streams: Streams, options: Options) -> int:
     from ..explanation import replies
     from ..explanation.seeds.seed_for import SeedFor
 
-    result = SeedFor(*request_of(streams, options).aiming())
+    result = SeedFor(*request_of(streams, options).with_targets())
     emit(streams, replies.seed_for(result, choices_of(streams, options, result.a)), options)
     return ANSWERED if result.possible else NO
 

@@ -9,7 +9,7 @@ from ..graphs import shapes
 from ..graphs.operator import FLOATS_FIRST, check_kinds
 from .comparisons import where
 from .families import composite, require, shorthand
-from .guards import refuse_where
+from .guards import raise_where
 from .leaves import arange, size, zeros
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
@@ -72,7 +72,7 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     counted = target.ne(ignore_index)
     if not input.shape[axis]:
         text = "without classes, all labels must be ignore_index"
-        counted = refuse_where(counted, counted, said=text, code="index")
+        counted = raise_where(counted, counted, message=text, code="index")
     losses = -_at_labels(input, target, counted, axis)
     if weight is not None:
         losses = losses * _weights_of(target, weight, ignore_index)
@@ -325,7 +325,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
     rows, target = _rows(input), _rows(target)
     classes = rows.shape[1]
     text = f"labels of multilabel_margin_loss() are -1, or classes from 0 to {classes - 1}"
-    target = refuse_where(target, (target < -1) | (target >= classes), said=text)
+    target = raise_where(target, (target < -1) | (target >= classes), message=text)
     listed = (target < 0).cumsum(dim=1).eq(0)
     label = where(listed, target, 0)
     named = (listed.unsqueeze(dim=2) & label.unsqueeze(dim=2).eq(arange(end=classes))).sum(dim=1)

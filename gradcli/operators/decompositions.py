@@ -9,7 +9,7 @@ from ..lazy import np
 from .diagonals import diagonal
 from .elements import NotWritable
 from .families import no_flops, operator, shorthand
-from .guards import refuse_where
+from .guards import raise_where
 from .inverses import zero_pivot
 from .joining import cat
 from .lapack import (
@@ -222,7 +222,7 @@ def _packed_factors(A, pivot, check):
     if not check:
         return result
     zero = diagonal(upper, dim1=-2, dim2=-1).eq(0).sum() > 0
-    return tuple(refuse_where(x, zero, said=ZERO_PIVOT, code="singular") for x in result)
+    return tuple(raise_where(x, zero, message=ZERO_PIVOT, code="singular") for x in result)
 
 
 ZERO_PIVOT = "lu_factor() refuses a matrix with a pivot of 0; lu_factor_ex() accepts it"

@@ -64,10 +64,10 @@ def _scaled_inverse(x, scale):
     value=_scaled_inverse_transpose,
     index=lambda lower, i, x, scale: _scaled_inverse(x, scale),
     with_graph=lambda x, scale: _for_each_matrix(scale, x) * inv(x).mT,
-    examples=(("inverse_turned(x + 3 * eye(3), s)", "x=3x3,s=()"),),
+    examples=(("scaled_inverse_transpose(x + 3 * eye(3), s)", "x=3x3,s=()"),),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
-def inverse_turned(x, scale):
+def scaled_inverse_transpose(x, scale):
     """scale * inv(x).mT, with one scale for each matrix. A zero pivot gives inf and nan."""
     return _scaled_inverse(x, scale)
 
@@ -311,7 +311,7 @@ def determinant_sign(g, y, x):
 )
 def log_abs_determinant(g, y, x):
     """Logarithm of the absolute value of the determinant."""
-    return inverse_turned(x, g)
+    return scaled_inverse_transpose(x, g)
 
 
 @shorthand(takes="floats")
@@ -338,4 +338,4 @@ def logdet(g, y, x):
     """Logarithm of the determinant; nan where the determinant is negative."""
     # where y is nan, PyTorch returns a constant nan, so the gradient is 0
     scale = unless(y.ne(y), g, instead=0, zero_slope=True)
-    return inverse_turned(x, scale)
+    return scaled_inverse_transpose(x, scale)

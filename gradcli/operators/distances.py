@@ -12,7 +12,7 @@ from .comparisons import minimum, where
 from .families import composite, one_of, reduction, require, shorthand
 from .guards import unless
 from .leaves import Array
-from .losses import SINGLE_EPS, held_above, loss, reduced
+from .losses import SINGLE_EPS, clamp_with_gradient, loss, reduced
 from .norms import norm_by_powers, vector_norm
 from .pointwise import F
 
@@ -249,7 +249,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     require(eps >= 0, f"eps of cosine_similarity() must be at least 0, got {eps}")
     directions = []
     for x in _broadcast_both(x1, x2):
-        length = held_above(vector_norm(x, dim=dim, keepdim=True), min=eps)
+        length = clamp_with_gradient(vector_norm(x, dim=dim, keepdim=True), min=eps)
         directions.append(x / length)
     return (directions[0] * directions[1]).sum(dim=dim)
 

@@ -1,7 +1,7 @@
 """Operators for the points where PyTorch's order of operations gives inf, nan or an error.
 
-At other points they return one of their arguments, so formulas omit them. `odd` is the mask of the
-points of the first kind.
+At other points they return one of their arguments, so formulas omit them. `mask` selects the
+exceptional points.
 """
 
 from math import nan
@@ -15,63 +15,63 @@ from .families import elementwise, no_flops, operator
 from .leaves import zeros
 
 
-def _as_wide(odd, value):
-    """`value`, expanded to the shape that `odd` and `value` broadcast to."""
-    shape = shapes.broadcast(odd.shape, value.shape)
+def _as_wide(mask, value):
+    """`value`, expanded to the shape that `mask` and `value` broadcast to."""
+    shape = shapes.broadcast(mask.shape, value.shape)
     return value if value.shape == shape else value.expand(shape=shape)
 
 
 @elementwise(
-    lambda odd, value, *, instead, zero_slope: np.where(odd, instead, value),
-    symbolic=lambda sp, odd, value, *, instead, zero_slope: value,
-    expand=lambda odd, value, *, instead, zero_slope: where(odd, instead, value),
-    index=lambda lower, i, odd, value, *, instead, zero_slope: _as_wide(odd, value),
-    integer_inputs=("odd",),
-    masks=("odd",),
+    lambda mask, value, *, instead, zero_slope: np.where(mask, instead, value),
+    symbolic=lambda sp, mask, value, *, instead, zero_slope: value,
+    expand=lambda mask, value, *, instead, zero_slope: where(mask, instead, value),
+    index=lambda lower, i, mask, value, *, instead, zero_slope: _as_wide(mask, value),
+    integer_inputs=("mask",),
+    masks=("mask",),
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
     exact="all",
 )
-def unless(g, y, odd, value, *, instead=nan, zero_slope=False):
-    """value, except `instead` where `odd` holds; with `zero_slope`, the gradient is 0 there."""
-    return None, where(odd, 0, g) if zero_slope else g
+def unless(g, y, mask, value, *, instead=nan, zero_slope=False):
+    """value, except `instead` where `mask` holds; with `zero_slope`, the gradient is 0 there."""
+    return None, where(mask, 0, g) if zero_slope else g
 
 
 @elementwise(
-    lambda odd, value: np.broadcast_to(value, np.broadcast_shapes(odd.shape, value.shape)),
-    symbolic=lambda sp, odd, value: value,
-    expand=lambda odd, value: value.expand(shape=shapes.broadcast(odd.shape, value.shape)),
-    index=lambda lower, i, odd, value: _as_wide(odd, value),
-    integer_inputs=("odd",),
-    masks=("odd",),
+    lambda mask, value: np.broadcast_to(value, np.broadcast_shapes(mask.shape, value.shape)),
+    symbolic=lambda sp, mask, value: value,
+    expand=lambda mask, value: value.expand(shape=shapes.broadcast(mask.shape, value.shape)),
+    index=lambda lower, i, mask, value: _as_wide(mask, value),
+    integer_inputs=("mask",),
+    masks=("mask",),
     torch=None,
     examples=(("without_slope(x > 5, x)", "x=2x3"),),
     exact="all",
 )
-def without_slope(g, y, odd, value):
-    """value, with a gradient of nan where `odd` holds, because PyTorch divides by 0 or inf
+def without_slope(g, y, mask, value):
+    """value, with a gradient of nan where `mask` holds, because PyTorch divides by 0 or inf
     there.
     """
-    return None, unless(odd, g)
+    return None, unless(mask, g)
 
 
 @elementwise(
-    lambda odd, value, instead: np.where(odd, instead, value),
-    symbolic=lambda sp, odd, value, instead: instead if odd is sp.true else value,
-    torch_expand=lambda odd, value, instead: _as_wide(odd, value),
-    expand=lambda odd, value, instead: where(odd, instead, value),
-    index=lambda lower, i, odd, value, instead: lower.unguarded(odd, value, instead, i),
-    integer_inputs=("odd",),
-    masks=("odd",),
+    lambda mask, value, instead: np.where(mask, instead, value),
+    symbolic=lambda sp, mask, value, instead: instead if mask is sp.true else value,
+    torch_expand=lambda mask, value, instead: _as_wide(mask, value),
+    expand=lambda mask, value, instead: where(mask, instead, value),
+    index=lambda lower, i, mask, value, instead: lower.unguarded(mask, value, instead, i),
+    integer_inputs=("mask",),
+    masks=("mask",),
     torch=None,
     examples=(("otherwise(x > 5, x, a)", "x=2x3,a=2x3"),),
     exact="all",
 )
-def otherwise(g, y, odd, value, instead):
-    """value, except `instead` where `odd` holds: an equal expression, with PyTorch's inf and
+def otherwise(g, y, mask, value, instead):
+    """value, except `instead` where `mask` holds: an equal expression, with PyTorch's inf and
     nan.
     """
-    return None, otherwise(odd, g, 0), otherwise(odd, 0 * g, g)
+    return None, otherwise(mask, g, 0), otherwise(mask, 0 * g, g)
 
 
 def _widened(value, by):
@@ -121,9 +121,9 @@ def zero_derivative_by(g, y, value, by):
     dtype="float",
     torch=None,
     flops=no_flops,
-    examples=(("still_zero(exp(x))", "x=2x3"),),
+    examples=(("persistent_zero(exp(x))", "x=2x3"),),
 )
-def still_zero(g, y, by):
+def persistent_zero(g, y, by):
     """0, which stays 0 even if multiplied by inf; so does its derivative."""
     return StaysZero()
 
@@ -144,25 +144,25 @@ def through(g, y, way, value):
     return g, None
 
 
-def _refuse_where(value, odd, *, said, code):
-    if np.any(odd):
-        raise Singular(said) if code == "singular" else GradcliError(code, said)
+def _raise_where(value, mask, *, message, code):
+    if np.any(mask):
+        raise Singular(message) if code == "singular" else GradcliError(code, message)
     return value
 
 
 @operator(
-    shape=lambda s, odd, **_: s,
-    value=_refuse_where,
-    symbolic=lambda sp, value, odd, **_: value,
-    expand=lambda value, odd, **_: value,
-    index=lambda lower, i, value, odd, **_: lower.of(value, i),
-    integer_inputs=("odd",),
-    masks=("odd",),
+    shape=lambda s, mask, **_: s,
+    value=_raise_where,
+    symbolic=lambda sp, value, mask, **_: value,
+    expand=lambda value, mask, **_: value,
+    index=lambda lower, i, value, mask, **_: lower.of(value, i),
+    integer_inputs=("mask",),
+    masks=("mask",),
     dtype="first",
     torch=None,
-    examples=(("refuse_where(x, x > 5, said='too large')", "x=2x3"),),
+    examples=(("raise_where(x, x > 5, message='too large')", "x=2x3"),),
     exact="all",
 )
-def refuse_where(g, y, value, odd, *, said, code="arguments"):
-    """value; raises an error with the message `said` if `odd` holds anywhere, as PyTorch does."""
+def raise_where(g, y, value, mask, *, message, code="arguments"):
+    """value; raises an error with `message` if `mask` holds anywhere, as PyTorch does."""
     return g, None

@@ -7,7 +7,7 @@ from ..lazy import np
 from . import lapack, matrix_elements
 from .elements import NotWritable
 from .families import operator, require, shorthand
-from .guards import refuse_where
+from .guards import raise_where
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
 from .leaves import zeros
 from .precision import unit
@@ -127,7 +127,7 @@ def _batched(A, B):
 @shorthand(takes="floats of one kind")
 def lstsq(A, b, rcond=None, *, driver=None):
     """x that minimizes the sum of squares of A @ x - b; and residuals, rank and singular values."""
-    A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))
+    A, B = (raise_where(x, (x * 0).ne(0), message=NOT_FINITE) for x in map(as_node, (A, b)))
     number = rcond is None or isinstance(rcond, int | float)
     require(number, f"rcond of lstsq() must be a number, got {rcond!r}")
     driver = driver or "gelsy"

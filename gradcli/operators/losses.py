@@ -11,7 +11,7 @@ from .arithmetic import abs
 from .bounds import larger
 from .comparisons import where
 from .families import composite, elementwise, written_out
-from .guards import refuse_where
+from .guards import raise_where
 from .leaves import size
 from .pointwise import F, exp, log1p
 from .special import xlogy
@@ -86,7 +86,7 @@ def _bce_second_derivative(g, y, x, t):
 )
 def bce_slope(x, t):
     """The derivative of bce_terms; its own derivative is clamped differently in PyTorch."""
-    x = refuse_where(x, (x < 0) | (x > 1), said="probabilities are from 0 to 1")
+    x = raise_where(x, (x < 0) | (x > 1), message="probabilities are from 0 to 1")
     return (x - t) / ((1 - x) * x).clamp(min=SINGLE_EPS)
 
 
@@ -256,25 +256,25 @@ def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, re
     return reduced(losses, reduction)
 
 
-def _held_above(x, *, min, least):
+def _clamp_with_gradient(x, *, min, least):
     if least is not None and np.any(np.less(x, least)):
         raise GradcliError("arguments", f"a variance cannot be below {least}")
     return np.maximum(x, min)
 
 
 @elementwise(
-    _held_above,
+    _clamp_with_gradient,
     expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
     torch_expand=lambda x, *, min, least: x.clamp(min=min),
     symbolic=lambda sp, x, *, min, least: elements.clipped(sp, x, min),
     caveat="the gradient flows as if nothing were clamped",
     torch=None,
     domain=(0.2, 2.0),
-    examples=(("held_above(x, min=0.1)", "x=2x3"),),
+    examples=(("clamp_with_gradient(x, min=0.1)", "x=2x3"),),
     bounds=lambda x, *, min, least: larger(x, (min, min)),
     exact="all",
 )
-def held_above(g, y, x, *, min, least=None):
+def clamp_with_gradient(g, y, x, *, min, least=None):
     """max(x, min) with the gradient of x, as PyTorch clamps with gradients disabled; raises an
     error for x below `least`.
     """
@@ -300,7 +300,7 @@ def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="m
     """How unlikely target is under normal distributions of mean input, variance var; reduced."""
     if var.op.name != "constant":
         check_kinds("the variance of gaussian_nll_loss", "floats", (var,))
-    var = held_above(_variance_of(input, var), min=eps, least=0)
+    var = clamp_with_gradient(_variance_of(input, var), min=eps, least=0)
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
 

@@ -87,7 +87,7 @@ def _distinct_dims(dims, ndim):
 @shorthand()
 def t(input):
     """The transpose of a matrix; a vector as it is."""
-    return turned(_at_most_a_matrix(input))
+    return reverse_dims(_at_most_a_matrix(input))
 
 
 def _at_most_a_matrix(x):
@@ -98,7 +98,7 @@ def _at_most_a_matrix(x):
 
 
 @shorthand("T", only_aliases=True)
-def turned(input):
+def reverse_dims(input):
     """Dimensions in reverse order; for a matrix, its transpose."""
     if input.ndim == 2:
         return transpose(input, dim0=0, dim1=1)

@@ -9,7 +9,7 @@ from ..lazy import np
 from .arithmetic import double, round
 from .comparisons import logical_and, logical_or, where
 from .families import is_integer, require, shorthand
-from .guards import refuse_where
+from .guards import raise_where
 from .leaves import constant, detach, numbers, tensor
 from .shaping import reshape
 
@@ -37,7 +37,7 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, q
     inverse = reshape(_inverse(as_node(scale)), shape=along)
     scale, zero_point = (reshape(as_node(n), shape=along) for n in (scale, zero_point))
     outside = logical_or(zero_point < quant_min, zero_point > quant_max)
-    checked = refuse_where(zero_point, outside, said=OUTSIDE)
+    checked = raise_where(zero_point, outside, message=OUTSIDE)
     return _rounded(node, scale, inverse, checked, quant_min, quant_max)
 
 

@@ -11,7 +11,7 @@ from .bounds import NOT_NEGATIVE
 from .comparisons import where
 from .families import composite, flops_per_element, named, reduced, reduction, require, shorthand
 from .floats import isnan
-from .guards import otherwise, refuse_where, unless
+from .guards import otherwise, raise_where, unless
 from .leaves import size
 from .pairs import lerp
 from .permuting import permuted
@@ -188,7 +188,7 @@ def _checked_weights(name, weights, x):
     count = x.shape[-1] if x.ndim else 1
     message = f"cov() needs {count} weights here, got shape {shapes.text(weights.shape)}"
     shapes.require_equal(weights.shape or (1,), (count,), message)
-    return refuse_where(weights, weights < 0, said=f"{name} of cov() cannot be negative")
+    return raise_where(weights, weights < 0, message=f"{name} of cov() cannot be negative")
 
 
 @composite(
@@ -226,7 +226,7 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     weights = aweights if fweights is None else fweights
     if aweights is not None and fweights is not None:
         weights = weights * aweights
-    weights = refuse_where(weights, weights.sum().eq(0), said="the weights of cov() add up to 0")
+    weights = raise_where(weights, weights.sum().eq(0), message="the weights of cov() add up to 0")
     away, freedom = _deviations(x, weights), weights.sum() - correction
     if aweights is not None and correction:
         freedom = weights.sum() - correction * (weights * aweights).sum() / weights.sum()
@@ -264,7 +264,7 @@ def _quantile(ranks_of, **fields):
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
             _check(x, q, interpolation)
             if q.ndim:
-                q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
+                q = raise_where(q, (q < 0) | (q > 1), message=OUTSIDE)
             rows = _sorted_along(x, dim)
             result = _at_ranks(rows, ranks_of(rows, q), interpolation)
             result = permuted(result, (result.ndim - 1, *range(result.ndim - 1)))

@@ -8,7 +8,7 @@ from . import matrix_elements
 from .diagonals import diagonal
 from .elements import NotWritable
 from .families import composite, no_flops, one_of, operator, shorthand
-from .guards import refuse_where
+from .guards import raise_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
 from .leaves import eye, zeros
@@ -258,7 +258,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
     A = as_node(A)
     info = failed_minor(A.mT if upper else A)
     if check_errors:
-        result = cholesky(A, upper=upper), refuse_where(info, info.ne(0), said=NOT_POSITIVE)
+        result = cholesky(A, upper=upper), raise_where(info, info.ne(0), message=NOT_POSITIVE)
         return Outputs(result, ("L", "info"))
     return Outputs((factor_so_far(A, upper=upper), info), ("L", "info"))
 
@@ -327,4 +327,4 @@ def cholesky_inverse(L, *, upper=False):
     square(L.shape)
     zero = diagonal(L, dim1=-2, dim2=-1).eq(0).sum() > 0
     inverse = cholesky_solve(eye(n=L.shape[-1]), L, upper=upper)
-    return refuse_where(inverse, zero, said=ZERO_ON_DIAGONAL, code="singular")
+    return raise_where(inverse, zero, message=ZERO_ON_DIAGONAL, code="singular")

@@ -17,7 +17,7 @@ from ..question import with_question
 from ..sections.outcome import left_out, notes
 from . import following, head, jacobian, lines
 from .gradients import Gradients
-from .stuck import stuck
+from .vanishing_gradients import vanishing_gradients
 
 BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
@@ -133,7 +133,7 @@ def first(a: Analysis) -> list[tuple[str, str]]:
 def further(grads: Gradients) -> list[tuple[str, str]]:
     """The notes other than those of `first`."""
     p, notes = grads.problem, about_the_problem(grads.a, grads.w)
-    notes += stuck(grads.a, grads.w)
+    notes += vanishing_gradients(grads.a, grads.w)
     if grads.derivation is None:
         notes += [*formulas(grads.w), *ended(p)]
     else:

@@ -85,7 +85,7 @@ def _count(nonzero: int, total: int) -> str:
 
 def _back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]:
     """The element through the named values, and the elements of their gradients on the way back."""
-    way = way_back(grads, x, index)
+    way = backward_path(grads, x, index)
     forward = [Row((line,), 1) for line in map(partial(_forward, grads), way[1:]) if line]
     if forward:
         yield Table((Row((words("Forward, without terms that are 0:"),)), *forward))
@@ -94,7 +94,7 @@ def _back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]
         yield Table((Row((words(text),)), *(Row((step.written,), 1) for step in reversed(way))))
 
 
-def way_back(grads: Gradients, x: Input, index: tuple[int, ...]) -> list[Step]:
+def backward_path(grads: Gradients, x: Input, index: tuple[int, ...]) -> list[Step]:
     """The elements of gradients, from the gradient of x back to that of the output; in each step
     the one with the largest term. Empty if there is no derivation.
     """

@@ -45,9 +45,9 @@ from ..phrases import (
 )
 from ..sections.element import READ, element_row, readable
 from ..sections.seed import loss_name
-from .following import way_back
+from .following import backward_path
 from .gradients import LINES, Gradients
-from .stuck import let_through
+from .vanishing_gradients import passing_mask
 
 SMALL = 48  # largest number of elements of a gradient whose numbers are all shown
 MOST_PATHS = 12  # largest number of values that are listed as paths of a gradient
@@ -110,7 +110,7 @@ def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
     """`relu lets 10 of 16 through`, or ""."""
     after = _steps_by_input(a)[line.of]
-    mask = let_through(a, after[0]) if len(after) == 1 else None
+    mask = passing_mask(a, after[0]) if len(after) == 1 else None
     if mask is None:
         return ()
     through = f"lets {np.count_nonzero(mask):,} of {mask.size:,} through"
@@ -167,7 +167,7 @@ def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
-    if at and way_back(grads, x, at):  # the Jacobian section shows it
+    if at and backward_path(grads, x, at):  # the Jacobian section shows it
         return
     element = element_row(grads.a, grads.w, x, at) if few or at else None
     if at is None and element is not None and len(text_of(element)) > READ:

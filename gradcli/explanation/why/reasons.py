@@ -264,7 +264,7 @@ def _singular_operand(node: Node, operands: list[Any]) -> str:
     """Why an operation on matrices is not finite, if one of them is singular."""
     matrix = np.asarray(operands[0])
     square = matrix.ndim > 1 and matrix.shape[-1] == matrix.shape[-2]
-    if not square or node.op.name not in ("inverse_turned", "inv", "solve"):
+    if not square or node.op.name not in ("scaled_inverse_transpose", "inv", "solve"):
         return ""
     singular = np.linalg.matrix_rank(matrix) < matrix.shape[-1]
     return "the matrix is singular, and has no inverse" if np.any(singular) else ""

@@ -32,7 +32,7 @@ from ..vocabulary import (
 from .calls import applied, call
 from .indices import array_module, is_array_program, sliced, subscripted, unpacked_values
 from .makers import Range
-from .operands import List, check_bits, go_together, in_words, is_number, unfit
+from .operands import List, can_be_combined, check_bits, in_words, is_number, unfit
 from .scope import Scope
 
 BINARY = {
@@ -164,7 +164,7 @@ class Builder(Scope):
         if isinstance(e.op, ast.BitXor) and dtypes((left, right)) != {"bool"}:
             raise self._no_operator(e)
         name, compute = BINARY[type(e.op)]
-        if go_together(left, right):
+        if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
             check_bits(name, left, right)
@@ -262,7 +262,7 @@ class Builder(Scope):
                 "syntax", "this comparison is not part of the language", hint="== != < <= > >= are"
             )
         name, compute = COMPARE[type(e.ops[0])]
-        if go_together(left, right):
+        if can_be_combined(left, right):
             return self.node(OPS[name], (left, right), e)
         if not (is_number(left) and is_number(right)):
             raise unfit(left, right)

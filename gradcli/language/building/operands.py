@@ -24,7 +24,7 @@ def check_bits(name: str | None, *operands: Any) -> None:
         raise GradcliError("unsupported", message, hint=hint)
 
 
-def go_together(left: Any, right: Any) -> bool:
+def can_be_combined(left: Any, right: Any) -> bool:
     """Whether two values are valid operands of a tensor operator."""
     if isinstance(left, Node):
         return isinstance(right, Node) or is_number(right)

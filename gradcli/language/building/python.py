@@ -14,7 +14,7 @@ from ...errors import GradcliError
 from ...graphs import OPS, Node, Outputs, as_node
 from ...operators import lookup
 from .indices import sliced
-from .operands import go_together, in_words, is_number
+from .operands import can_be_combined, in_words, is_number
 from .scope import Scope
 
 EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
@@ -69,7 +69,7 @@ def _sum(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 
 def _added(b: Scope, e: ast.Call, left: Any, right: Any) -> Any:
-    if go_together(left, right):
+    if can_be_combined(left, right):
         return b.node(OPS["add"], (left, right), e)
     return left + right
 
@@ -83,7 +83,7 @@ def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     items = _several(name, args[0] if len(args) == 1 else tuple(args))
     best, *rest = items
     for x in rest:
-        if not go_together(best, x):
+        if not can_be_combined(best, x):
             best = x if EXTREMES[name][1](x, best) else best
             continue
         for one in (best, x):

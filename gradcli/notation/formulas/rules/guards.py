@@ -157,7 +157,7 @@ SATURATED = 20  # above this, sigmoid is 1 to nine digits, and softplus is linea
 
 
 identities(RULES, """
-    refuse_where(x, y, said=d) = x
+    raise_where(x, y, message=d) = x
 """)  # fmt: skip
 
 
@@ -327,8 +327,8 @@ def _is_converted_mask(f: Node, e: Coefficient) -> bool:
 
 
 def _lower_bound(f: Node) -> Node | float | None:
-    """The lower bound of clamp(x, min) or held_above(x, min); None for any other node."""
-    if f.op.name == "held_above":
+    """The lower bound of clamp(x, min) or clamp_with_gradient(x, min); None for any other node."""
+    if f.op.name == "clamp_with_gradient":
         return f.attrs["min"]
     return f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
 

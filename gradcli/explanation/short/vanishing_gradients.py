@@ -19,7 +19,7 @@ SAFE_LOGS = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
 
 
-def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def vanishing_gradients(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Notes on units that pass no gradient, saturated functions, and gradients that are all 0."""
     return [
         *_dead_units(a, w),
@@ -51,7 +51,7 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
 def _dead(a: Analysis, w: Wording, step: Step) -> list[str]:
     """The columns of an operation, as `h[:,0]`, that are 0 and pass no gradient in any row."""
     node = step.node
-    mask = let_through(a, step) if node.ndim == 2 and len(node.inputs) == 1 else None
+    mask = passing_mask(a, step) if node.ndim == 2 and len(node.inputs) == 1 else None
     if mask is None or len(mask) < 2:
         return []
     name = text_of(w.source.short(node))
@@ -128,7 +128,7 @@ def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         yield "zero-gradient", f"{listed(zero)} {are} exactly 0: gradcli why names the cause."
 
 
-def let_through(a: Analysis, step: Step) -> Any:
+def passing_mask(a: Analysis, step: Step) -> Any:
     """A mask of the elements whose gradient an operation passes on; None if the operation passes
     all, or its values are unknown.
     """
