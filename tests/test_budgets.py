@@ -602,7 +602,7 @@ def test_the_same_note_is_not_said_of_each_operation():
     program = "; ".join(f"a{k} = sigmoid(100 * {'x' if not k else f'a{k - 1}'})" for k in range(40))
     said = gradcli(program, "-v", "x=[1.0, 2.0]").out
     assert said.count("within 1e-6 of") == 4
-    assert "the same holds of" in said
+    assert "the same holds for" in said
 
 
 @pytest.mark.sweep

@@ -253,7 +253,7 @@ def class_number(case: Case) -> Iterator[Proposal]:
     for _, target in compared(case):
         classes = (case.shape(scores) or (number,))[-1]
         note = (
-            f"This changes what is trained: labels above {classes - 1} count as class "
+            f"This changes the training: labels above {classes - 1} count as class "
             f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
         )
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
