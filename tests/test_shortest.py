@@ -769,11 +769,6 @@ CASES = {
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "where_domain_holds": ["where(x > 0, y, nan)"],
-    "item_of_unit_vector": [
-        "eye(3)[0][0]", "eye(3)[1][2:]", "(z - eye(z.shape[0])[0])[1]",
-        "(eye(z.shape[0])[-1] + z)[:-1]",
-    ],
-    "item_from_slice": ["x[:1].squeeze(0)", "A[:, 1:2].squeeze(1)"],
     "reciprocal_root": ["1 / sqrt(exp(x))"],
     "without_parentheses": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
     "flip_of_elementwise": [
