@@ -302,6 +302,10 @@ CASES = {
         "clamp(sigmoid(x), 0, 1)", "relu(A).clamp(min=0)",
         "c = cov(A.T); u = sqrt(c.diag()); (c / outer(u, u)).clamp(-1, 1)",
     ],
+    "weighted_rows": [
+        "(x.unsqueeze(1) * A).sum(0)", "(2 * s * x.unsqueeze(1) * (A - z)).sum(0)",
+        "(A.exp() / A.norm(dim=1, keepdim=True) ** 3 * y[:, None]).sum(dim=0)",
+    ],
     "trace_as_sum": [
         "trace(A @ B.T)", "trace(A @ K @ (A * B).T)", "trace(2 * S.T @ K @ T)",
     ],
@@ -414,6 +418,11 @@ CASES = {
         f"i = {LABELS}; A[:3] * (A[:3].gather(1, i.unsqueeze(1)) - eye(z.shape[0])[i])",
         f"i = {LABELS}; A[:3] * 2 * s * (eye(z.shape[0])[i] - A[:3].gather(1, i.unsqueeze(1)))",
     ],
+    "gathered_cancelled": [
+        f"i = {LABELS}; A[:3] * 2 * eye(z.shape[0])[i] / A[:3].gather(1, i.unsqueeze(1))",
+        f"i = {LABELS}; (A[:3] * eye(z.shape[0])[i]).sum(1, keepdim=True) * B[:3]"
+        " / A[:3].gather(1, i.unsqueeze(1)) ** 2",
+    ],
     "product_with_diagonal": [
         "z.diag() * S", "2 * S * z.diag() / T / s", "S * (z / T.diagonal()).diag()",
     ],
@@ -509,6 +518,9 @@ CASES = {
         "D.mean((0, 2), keepdim=True).squeeze(0).squeeze(1)",
         "D.sum((0, 1), keepdim=True).squeeze(1).squeeze(0)",
     ],
+    "column_of_a_product": [
+        "(A.T @ B.sum(1, keepdim=True)).squeeze(1)", "(2 * S @ T @ z.unsqueeze(1)).squeeze(-1)",
+    ],
     "half_at_a_tie": [
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
         "where(x - y == 0, 1 / 2, 1) * (y <= x).double()", "where(x == x, 1 / 2, 1) * (x >= x) * y",
@@ -528,6 +540,12 @@ CASES = {
     ],
     "inverse_of_product": [
         *("inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"),
+    ],
+    "derivative_of_exponential": [
+        "(T * cat([cat([s * T.T, S], -1), cat([zeros_like(T), s * T.T], -1)], -2).matrix_exp()"
+        "[..., :S.shape[0], S.shape[0]:]).sum()",
+        "(2 * cat([cat([-T, S], -1), cat([zeros_like(T), -T], -1)], -2).matrix_exp()"
+        "[..., :S.shape[0], S.shape[0]:] * T.mT / s).sum()",
     ],
     "factors_out_of_a_sum": [
         "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
@@ -625,6 +643,9 @@ CASES = {
     "one_hot_from_put_at": [
         "x[:3].put_at((3, 4), ([0, 1, 2], [1, 0, 1]))",
         "ones(2).put_at((2, 3), ([0, 1], [-1, 0]))",
+    ],
+    "every_nth": [
+        "K[:2, :2].flatten().reshape(2, 2)[:, 1]", "D[:, :2, :2].reshape(2, 2, 2, 1)[:, :, :, -1]",
     ],
     "joined_blocks": [
         "x[:2].put_at((4,), (slice(1, 4, 2),)) - s * y[:2].put_at((4,), (slice(0, 4, 2),))",
@@ -742,6 +763,10 @@ CASES = {
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
     "inner_product_of_several": ["(2 * x * y ** 2 * exp(d[:, 0])).sum()", "(x * sin(y) / s).sum()"],
+    "matmul_of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
     "matmul_with_unit_vectors": [
         "A.T @ (eye(x.shape[0])[1] - y)", "A @ (z - 2 * s * eye(z.shape[0])[-1])",
     ],
@@ -769,6 +794,11 @@ CASES = {
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "where_domain_holds": ["where(x > 0, y, nan)"],
+    "item_of_unit_vector": [
+        "eye(3)[0][0]", "eye(3)[1][2:]", "(z - eye(z.shape[0])[0])[1]",
+        "(eye(z.shape[0])[-1] + z)[:-1]",
+    ],
+    "item_from_slice": ["x[:1].squeeze(0)", "A[:, 1:2].squeeze(1)"],
     "reciprocal_root": ["1 / sqrt(exp(x))"],
     "without_parentheses": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
     "flip_of_elementwise": [
@@ -938,6 +968,8 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("sign_beside_an_extreme", "sign(x - 1) * (minimum(x, y) - x)"),
         ("sign_beside_an_extreme", "sign(x - y) * (minimum(x, y) + x)"),
         ("complement_of_mask", "y + y * (x > 1)"),
+        ("weighted_rows", "(x.unsqueeze(1) * S).sum(0, keepdim=True)"),
+        ("weighted_rows", "(x.unsqueeze(1) * (S > 0)).sum(0)"),
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
         ("powers_of_a_quotient", "x ** 6 / y ** 7 - x ** 12 / y ** 12"),
         ("common_exponentials", "exp(x) - s * exp(y)"),

@@ -77,6 +77,25 @@ def item_of_a_stack(node: Node) -> Node | None:
     return part if all(i == slice(None) for i in rest) else None
 
 
+@candidate("getitem")
+def every_nth(node: Node) -> Node | None:
+    """x.reshape(2, 3, 2)[:, :, 1] = x[:, 1::2] for a 2x6 x."""
+    split = node.parents[0]
+    index = full_index(node.attrs["index"], split.ndim)
+    chosen = [d for d, item in enumerate(index) if isinstance(item, int)]
+    if split.op.name != "reshape" or len(chosen) != 1 or chosen[0] == 0:
+        return None
+    x = split.parents[0]
+    (d,) = chosen
+    n, step = split.shape[d - 1 : d + 1]
+    others = [item for k, item in enumerate(index) if k not in (d - 1, d)]
+    if x.shape != (*split.shape[: d - 1], n * step, *split.shape[d + 1 :]):
+        return None
+    if index[d - 1] != slice(None) or any(item != slice(None) for item in others):
+        return None
+    return x[(*index[: d - 1], slice(index[d] % step or None, None, step), *index[d + 1 :])]
+
+
 @candidate("add", "sub")
 def stack_from_put_at(node: Node) -> Node | None:
     """a.put_at((2, 3), (0,)) + b.put_at((2, 3), (1,)) = stack([a, b])."""

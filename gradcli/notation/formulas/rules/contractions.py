@@ -135,6 +135,27 @@ def factors_out_of_a_sum(node: Node) -> Node | None:
     return build(result._replace(factors=with_factor(outer, total)), node.shape)
 
 
+@candidate("sum")
+def weighted_rows(node: Node) -> Node | None:
+    """(v.unsqueeze(1) * A).sum(dim=0) = v @ A, also for several factors with one column."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    result = product_of(x) if x.ndim == 2 and dim is not None else None
+    if result is None or axes(dim, 2) != (0,) or node.attrs["keepdim"]:
+        return None
+    scalars, others = result.split(is_scalar)
+    weights = [f for f in others.factors if f.shape == (x.shape[0], 1)]
+    vectors = {
+        v: others.factors[f] for f in weights if (v := without_dimension(f, x, 1)) is not None
+    }
+    rest = others.without(*weights)
+    if not weights or len(vectors) < len(weights) or not rest.factors or is_mask(vectors):
+        return None
+    matrix = build(rest, x.shape)
+    if matrix.dtype != "float":
+        return None
+    return scaled(scalars, build(Product(ONE, vectors), x.shape[:1]) @ matrix)
+
+
 @normal("sum")
 def matmul_from_sum(node: Node) -> Node | None:
     """(a.unsqueeze(2) * b).sum(dim=1) = a @ b; (a.unsqueeze(1) * b).sum(dim=2) = a @ b.mT."""

@@ -57,6 +57,20 @@ def reduction_without_dimensions(node: Node) -> Node | None:
     return with_attributes(x, keepdim=False) if len(over) > 1 and over == dropped else None
 
 
+@normal("squeeze")
+def column_of_a_product(node: Node) -> Node | None:
+    """(A @ x.sum(dim=1, keepdim=True)).squeeze(1) = A @ x.sum(dim=1)."""
+    product, dim = node.parents[0], node.attrs["dim"]
+    if product.op.name != "matmul" or product.ndim != 2 or not isinstance(dim, int):
+        return None
+    a, b = product.parents
+    last = b
+    while last.op.name == "matmul":
+        last = last.parents[1]
+    is_column = a.ndim == last.ndim == 2 and axis(dim, 2) == 1 and _has_added(last, 1)
+    return a @ b.squeeze(dim=1) if is_column else None
+
+
 @normal("reduction")
 def nonnegative_dim(node: Node) -> Node | None:
     """x.sum(dim=-1) = x.sum(dim=1), so that equal reductions are the same node."""

@@ -183,6 +183,24 @@ def unsqueeze_of_gathered(node: Node) -> Node | None:
     return build(result._replace(factors=factors), node.shape)
 
 
+@normal("mul", "div")
+def gathered_cancelled(node: Node) -> Node | None:
+    """x * eye(n)[y] / x.gather(1, y.unsqueeze(1)) = eye(n)[y], and
+    (x * eye(n)[y]).sum(dim=1, keepdim=True) / x.gather(1, y.unsqueeze(1)) = 1.
+    """
+    result = (product_of(node) if node.ndim == 2 else None) or NOTHING
+    powers = result.factors
+    below = {_gathered(f): f for f, e in powers.items() if e < 0 and _gathered(f) is not None}
+    keys = [_key(y) for f, e in powers.items() if e == 1 and (y := one_hot_indices(f))]
+    for f, e in powers.items() if below else ():
+        of_rows = ((f, y) for y in keys)
+        pick = next((p for p in (_gathered(f), *of_rows) if p in below), None) if e > 0 else None
+        if pick is not None:
+            factors = with_factors(powers, {f: -1, below[pick]: 1})
+            return build(result._replace(factors=factors), node.shape)
+    return None
+
+
 @candidate("mul", "div")
 def gathered_in_difference(node: Node) -> Iterator[Node]:
     """x * (p - eye(n)[y]) = p * (x - eye(n)[y]) for p = x.gather(1, y.unsqueeze(1)), because

@@ -338,6 +338,25 @@ def matmul_with_unit_vectors(node: Node) -> Node | None:
     return sum_of([_product_with_term(a, t, b.shape) for t in terms])
 
 
+@candidate("matmul")
+def matmul_of_one_row(node: Node) -> Node | None:
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]), and so is (A * eye(n)[k]) @ B."""
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2:
+        return None
+    for unit, rows in (b.parents, b.parents[::-1]) if b.op.name == "mul" else ():
+        row = unit.parents[0] if unit.op.name == "unsqueeze" else unit
+        if unit.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
+            (k,) = row.attrs["index"]
+            return OPS["outer"](a[:, k], rows[k])
+    for unit, columns in (a.parents, a.parents[::-1]) if a.op.name == "mul" else ():
+        if columns.shape == a.shape and unit.ndim == 1 and _is_row_of_unit(unit):
+            (k,) = unit.attrs["index"]
+            row = b.parents[0][:, k] if b.op.name == "transpose" else b[k]
+            return OPS["outer"](columns[:, k], row)
+    return None
+
+
 def _is_row_of_unit(row: Node) -> bool:
     """Whether a node is eye(n)[k]."""
     index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()

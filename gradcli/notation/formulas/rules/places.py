@@ -276,6 +276,54 @@ def slice_of_slice(node: Node) -> Node | None:
     return None if None in index else x[tuple(index)]
 
 
+@normal("getitem")
+def item_of_unit_vector(node: Node) -> Node | None:
+    """eye(3)[0][0] = 1.0; eye(3)[0][1:] = zeros(2); (x - eye(3)[0])[1] = x[1] - 0.0."""
+    x, (item, *more) = node.parents[0], node.attrs["index"]
+    if more or not isinstance(item, int | slice):
+        return None
+    sides = x.parents if x.op.name in ("add", "sub") else [x]
+    known = [_unit_item(i, item) if i.shape == x.shape else None for i in sides]
+    if not any(known):
+        return None
+    new = [i[item] if value is None else value for i, value in zip(sides, known, strict=True)]
+    return x.op(*new) if len(new) > 1 else new[0]
+
+
+def _unit_item(x: Node, item: int | slice) -> Node | None:
+    """An item of a row of an identity matrix if it is a number or zeros; else None."""
+    at = _unit_place(x)
+    if at is None:
+        return None
+    kept = [k == at for k in range(x.numel)][item]
+    if isinstance(kept, bool):
+        return OPS["constant"](value=float(kept))
+    return None if any(kept) else OPS["zeros"](size=(len(kept),))
+
+
+def _unit_place(x: Node) -> int | None:
+    """The position of the 1 in a row of an identity matrix; None for other nodes."""
+    if x.op.name != "getitem" or x.parents[0].op.name != "eye":
+        return None
+    (item, *more) = x.attrs["index"]
+    square = x.parents[0].shape[0] == x.parents[0].shape[1]
+    return item % x.numel if square and isinstance(item, int) and not more else None
+
+
+@normal("squeeze")
+def item_from_slice(node: Node) -> Node | None:
+    """x[:1].squeeze(0) = x[0]."""
+    picked = node.parents[0]
+    if picked.op.name != "getitem" or node.attrs["dim"] is None:
+        return None
+    (x,), dim = picked.parents, axis(node.attrs["dim"], picked.ndim)
+    along = spans(picked.attrs["index"], x.shape)
+    if along is None or picked.ndim != x.ndim or picked.shape[dim] != 1 or x.shape[dim] == 1:
+        return None
+    index = full_index(picked.attrs["index"], x.ndim)
+    return x[(*index[:dim], along[dim][0], *index[dim + 1 :])]
+
+
 @candidate("getitem")
 def new_dimensions(node: Node) -> Node | None:
     """x[None, :] = x.unsqueeze(0); x[:, None] = x.unsqueeze(1)."""

@@ -18,7 +18,9 @@ from .products import (
     Coefficient,
     Product,
     build,
+    constant_value,
     product_of,
+    scalars_of,
     scaled,
     with_factor,
 )
@@ -114,6 +116,42 @@ def inverse_into_a_sum(node: Node) -> Node | None:
 def _may_cancel(x: Node) -> bool:
     """Whether a product of x with another matrix may be shorter."""
     return x.op.name in ("inv", "pinv") or is_orthogonal(x)
+
+
+@candidate("sum")
+def derivative_of_exponential(node: Node) -> Node | None:
+    """(L * A).sum() = (g * (A @ matrix_exp(t * A))).sum(), where L is the gradient of
+    matrix_exp(t * A) for the upstream gradient g: A commutes with t * A.
+    """
+    x = node.parents[0]
+    result = (product_of(x) if x.ndim == 2 and not node.shape else None) or NOTHING
+    for f, e in result.factors.items():
+        vjp = _exponential_vjp(f)
+        if vjp is None or e != 1:
+            continue
+        x_transposed, g = vjp
+        scalars, rest = scalars_of(x_transposed) or (NOTHING, x_transposed)
+        a = _transpose(rest)
+        matrices = {k: v for k, v in result.factors.items() if k is not f and k.shape}
+        if matrices != {a: 1}:
+            continue
+        total = (g * (a @ OPS["matrix_exp"](scaled(scalars, a)))).sum()
+        return scaled(result.without(f, *matrices), total)
+    return None
+
+
+def _exponential_vjp(node: Node) -> tuple[Node, Node] | None:
+    """X.T and g, if a node is the gradient of matrix_exp(X) for the upstream gradient g."""
+    whole = node.parents[0] if node.op.name == "getitem" else node
+    rows = whole.parents[0].parents if whole.op.name == "matrix_exp" else []
+    if len(rows) != 2 or any(r.op.name != "cat" or len(r.parents) != 2 for r in rows):
+        return None
+    (x_transposed, g), (zeros, second_diagonal_block) = (r.parents for r in rows)
+    if second_diagonal_block is not x_transposed or constant_value(zeros) != 0:
+        return None
+    n = x_transposed.shape[-1]
+    vjp = OPS["matrix_exp"](OPS["cat"](*rows, dim=-2))[..., :n, n:]
+    return (x_transposed, g) if node is vjp else None
 
 
 def _transpose(node: Node) -> Node:
