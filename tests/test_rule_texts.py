@@ -27,12 +27,22 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "where is_cholesky_factor(A, upper)": (
         "solve_triangular(cholesky(S @ S.T + eye(3)), X, upper=False, left=False)"
     ),
+    "solve(A, x) = inv(A) @ x where is_cholesky_factor(A, False)": (
+        "solve(cholesky(S @ S.T + eye(3)), x)"
+    ),
+    "solve(A.mT, x) = inv(A).mT @ x where is_cholesky_factor(A, False)": (
+        "solve(cholesky(S @ S.T + eye(3)).mT, x)"
+    ),
     "cholesky_solve(X, A) = inv(A).mT @ (inv(A) @ X) where is_cholesky_factor(A, False)": (
         "cholesky_solve(X, cholesky(S @ S.T + eye(3)))"
     ),
+    "outer(u, v) * outer(w, x) = outer(u * w, v * x)": "outer(u, v) * outer(w, u)",
     "raise_where(x, y, message=d) = x": "raise_where(x, y > 5, message='large')",
     "sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (
         "sum(A.mT, dim=0, keepdim=True)"
+    ),
+    "mean(A.mT, dim=d, keepdim=True) = mean(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (
+        "mean(A.mT, dim=0, keepdim=True)"
     ),
     "tril(tril(x, diagonal=j), diagonal=k) = tril(x, diagonal=j if j < k else k)": (
         "x.tril().tril(-1)"
@@ -53,6 +63,7 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "(x > y) + eq(x, y) = ge(x, y)": "z * (x > y) + z * x.eq(y)",
     "(x < y) + eq(x, y) = le(x, y)": "z * (x < y) + z * x.eq(y)",
     "(x > y) - (x < y) = sign(x - y)": "z * (x > y) - z * (x < y)",
+    "(x >= y) - (x <= y) = sign(x - y)": "z * (x <= y) - z * (x >= y)",
     "inv(x.mT, check=c) = inv(x).mT": "inv(x.mT)",
     "inv(inv(x, check=d), check=c) = x": "inv(inv(x))",
     "inv(kron(A, B), check=c) = kron(inv(A, check=c), inv(B, check=c))"
@@ -79,6 +90,10 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "expand(u, shape=n) @ B = u @ B where u.shape == n[1:]": "expand(u, (4, 3)) @ B",
     "A @ expand(u, shape=n) = outer(sum(A, dim=1), u) where u.shape == n[1:]":
         "A @ expand(u, (3, 3))",
+    "A @ expand(unsqueeze(u, dim=1), shape=n) = unsqueeze(A @ u, dim=1)":
+        "A @ expand(unsqueeze(u, 1), (3, 4))",
+    "expand(unsqueeze(u, dim=1), shape=n) @ B = outer(u, sum(B, dim=0))":
+        "expand(unsqueeze(u, 1), (3, 3)) @ B",
     "tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)": "tril(K, -1).mT",
     "triu(A, diagonal=k).mT = tril(A, diagonal=-k) where is_symmetric(A)": "triu(K).mT",
     "cross_along(u, v, dim=d) = cross_along(u, v) where d != -1": "cross_along(u, v, dim=0)",
@@ -110,6 +125,9 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "relu(x) = x where known_nonnegative(x)": "relu(P)",
     "sign(x) = ones(size=x.shape) where known_positive(x)": "sign(P)",
     "pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)": "pow(P, y - 1)",
+    'sum(outer(u, v) * A, dim=0) = v * (u @ double(A)) where A.dtype == "bool"': (
+        "sum(outer(u, v) * (A > 1), dim=0)"
+    ),
     "trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)": "trace(K @ K)",
     "pow(x, -y - 1) = pow(x, -y) / x where has_a_number(x)": "pow(1 + P, -y - 1)",
     "A.mT = -A where is_skew(A)": "S.mT",

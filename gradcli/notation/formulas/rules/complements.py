@@ -27,7 +27,10 @@ identities(NORMAL, """
     (x > y) + eq(x, y) = ge(x, y)
     (x < y) + eq(x, y) = le(x, y)
     (x > y) - (x < y) = sign(x - y)
+    (x >= y) - (x <= y) = sign(x - y)
     eq(x - y, 0) = eq(x, y)
+    maximum(x, y) + minimum(x, y) = x + y
+    maximum(x, y) - minimum(x, y) = abs(x - y)
 """)  # fmt: skip
 
 identities(CANDIDATES, """

@@ -49,9 +49,14 @@ identities(NORMAL, """
 identities(CANDIDATES, """
     sum(outer(u, v) * A) = u @ A @ v where is_unexpanded(A)
     sum(outer(u, v) * A, dim=0) = v * (u @ A) where is_unexpanded(A)
+    sum(outer(u, v) * A, dim=0) = v * (u @ double(A)) where A.dtype == "bool"
     sum(u * v) = u @ v where is_factor(v) and v is not u
     sum(u ** 2) = u @ u where is_unexpanded(u)
     s * sum(1 / x) = sum(s / x)
+    s * mean(1 / x) = mean(s / x)
+    outer(u, v) - mean(outer(u, v), dim=1, keepdim=True) = outer(u, v - mean(v))
+    outer(u, v) - s * v = outer(u - s, v)
+    outer(u, v) + s * v = outer(u + s, v)
     sum(v * A, dim=1, keepdim=True) = unsqueeze(A @ v, dim=1) where is_unexpanded(A)
     sum(A.mT * B) = trace(A @ B) where is_factor(B)
     sum(A * B) = trace(B) where is_unit(A) and is_factor(B)

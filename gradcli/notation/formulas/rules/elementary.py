@@ -64,11 +64,15 @@ identities(NORMAL, """
     sigmoid(x) + sigmoid(-x) = 1
     log(sigmoid(x)) - log(sigmoid(-x)) = x
     logsigmoid(x) - logsigmoid(-x) = x
+    softplus(x) - softplus(-x) = x
     log(1 + x) - log(1 - x) = 2 * atanh(x)
     log((1 + x) / (1 - x)) = 2 * atanh(x)
+    relu(x) - relu(-x) = x
+    relu(x) + relu(-x) = abs(x)
     exp(-x) + exp(x) = 2 * cosh(x)
     exp(x) + 1 / exp(x) = 2 * cosh(x)
     -exp(-x) + exp(x) = 2 * sinh(x)
+    exp(x) - 1 / exp(x) = 2 * sinh(x)
 """)  # fmt: skip
 
 identities(CANDIDATES, """

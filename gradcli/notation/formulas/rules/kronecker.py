@@ -10,6 +10,7 @@ from .registry import CANDIDATES, NORMAL, candidate, normal
 identities(NORMAL, """
     inv(kron(A, B), check=c) = kron(inv(A, check=c), inv(B, check=c))
         where is_square(A) and is_square(B)
+    pinv(kron(A, B)) = kron(pinv(A), pinv(B))
     kron(A, B).mT = kron(A.mT, B.mT)
     kron(A, B) @ kron(C, X) = kron(A @ C, B @ X) where A.shape[1] == C.shape[0]
     trace(kron(A, B)) = trace(A) * trace(B) where is_square(A) and is_square(B)

@@ -59,6 +59,9 @@ identities(NORMAL, """
     outer(u, v) = unsqueeze(u, dim=1) where is_ones(v)
     expand(u, shape=n) @ B = u @ B where u.shape == n[1:]
     A @ expand(u, shape=n) = outer(sum(A, dim=1), u) where u.shape == n[1:]
+    A @ expand(unsqueeze(u, dim=1), shape=n) = unsqueeze(A @ u, dim=1)
+    expand(unsqueeze(u, dim=1), shape=n) @ B = outer(u, sum(B, dim=0))
+    outer(u, v) * outer(w, x) = outer(u * w, v * x)
 """)  # fmt: skip
 
 identities(CANDIDATES, """
@@ -69,6 +72,7 @@ identities(CANDIDATES, """
     sqrt(u @ u) = vector_norm(u)
     u @ (v / w) = (u / w) @ v
     sum(u) - u @ v = u @ (1 - v)
+    sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
     trace(A.mT @ A) = vector_norm(A) ** 2
     trace(A @ A.mT) = vector_norm(A) ** 2

@@ -35,6 +35,7 @@ from .registry import CANDIDATES, candidate, normal
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
     (1 + x) * (1 - x) = 1 - x ** 2
+    1 / (x + y) / (x - y) = 1 / (x ** 2 - y ** 2)
     1 / (1 + x) / (1 - x) = 1 / (1 - x ** 2)
     1 / pow(x, y) = pow(x, -y)
     x * pow(y, -z) = x / pow(y, z)

@@ -44,6 +44,8 @@ def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
 identities(NORMAL, """
     sum(A.mT, dim=d) = sum(A, dim=1 - d) where d in (0, 1)
     sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)
+    mean(A.mT, dim=d) = mean(A, dim=1 - d) where d in (0, 1)
+    mean(A.mT, dim=d, keepdim=True) = mean(A, dim=1 - d, keepdim=True).mT where d in (0, 1)
 """)  # fmt: skip
 
 

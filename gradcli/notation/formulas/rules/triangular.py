@@ -180,6 +180,8 @@ identities(NORMAL, """
     solve_triangular(A, X, upper=upper) = inv(A) @ X where is_cholesky_factor(A, upper)
     solve_triangular(A, X, upper=upper, left=False) = X @ inv(A)
         where is_cholesky_factor(A, upper)
+    solve(A, x) = inv(A) @ x where is_cholesky_factor(A, False)
+    solve(A.mT, x) = inv(A).mT @ x where is_cholesky_factor(A, False)
     cholesky_solve(X, A) = inv(A).mT @ (inv(A) @ X) where is_cholesky_factor(A, False)
 """)  # fmt: skip
 
