@@ -74,6 +74,8 @@ PROGRAMS = {
     ),
     "a = x[:, :3]; b = x[:, 1:]; (tanh(a) * w).sum() + (sigmoid(b) * u).sum()": "x=3x4,w=3x3,u=3x3",
     "z = x + 1; z1 = relu(z @ W + z.sum()); z1 * z1": "x=2x3,W=3x3",
+    "sigmoid(x @ w) * (sigmoid(x @ w) > 0.6)": "x=4x3,w=3",
+    "tanh(x @ w).detach() * tanh(x @ w)": "x=4x3,w=3",
 }
 
 
