@@ -158,6 +158,8 @@ MIXED = [
     ("m.new_full((2,), 7)", True),
     ("m.new_tensor([1.5, 0, 2])", True),
     ("n.new_tensor([1.5, -2.5])", True),
+    ("m.new_tensor(x) * x", True),
+    ("n.new_tensor(x) * x", True),
     ("(m ^ (n > 1)) * x", True),
     ("n ** tensor([-1, 3, -2])", True),
     ("0 ** tensor([2, -3, 5]) + n", True),

@@ -1,9 +1,10 @@
 """Tensors created from sizes, some with the dtype of another tensor."""
 
 from ..errors import GradcliError
-from ..graphs import as_node
+from ..graphs import Node, as_node
 from ..lazy import np
 from .families import exactly_one, is_integer, named, require, shorthand
+from .kinds import type_as
 from .leaves import filled_as, numbers, ones
 
 
@@ -39,7 +40,9 @@ def new_full(input, size, fill_value, *, dtype=None):
 
 @shorthand()
 def new_tensor(input, data):
-    """The numbers of a list, with the dtype of input."""
+    """The numbers of a list or a tensor, with the dtype of input; no gradient."""
+    if isinstance(data, Node):
+        return type_as(data.detach(), input)
     return numbers(np.array(data).astype(as_node(input).dtype))
 
 

@@ -126,7 +126,9 @@ class Derivation:
         for n, node in first.items():
             if n in self.received:  # one that is detached, or in a mask, has no gradient
                 other = self.received.get(node)
-                self.received[node] = self.received[n] if other is None else other + self.received[n]
+                self.received[node] = (
+                    self.received[n] if other is None else other + self.received[n]
+                )
         self.senders = _senders(a.gradients.steps, {*self.nodes.values()}, first)
         self._sent: dict[tuple[Node, ...], dict[str, Tree | None]] = {}
         self.out_name = next(n for n, node in self.nodes.items() if node is self.p.out)
