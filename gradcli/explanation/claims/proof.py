@@ -57,7 +57,7 @@ def _with_seed(node: Node, point: Point) -> Node:
 
 def _by_rewriting(claim: Node, right: Node, names: Iterable[Node]) -> bool:
     """Whether both simplify to the same formula, or their difference to zeros."""
-    keep = tuple(names)
+    keep = {*names}
     if simplify(claim, keep=keep) is simplify(right, keep=keep):
         return True
     return claim.dtype == "float" and simplify(claim - right, keep=keep).op.name == "zeros"
