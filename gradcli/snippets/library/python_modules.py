@@ -1,4 +1,9 @@
-"""Modules of Python's standard library: tables of functions and classes by name."""
+"""Modules of Python's standard library, for programs that gradcli interprets.
+
+Each module is a table of functions and classes by name. The first argument `m` of a function is the
+interpreter; `m.spend` counts steps and memory against the program's budget. `payload` is the
+built-in value of an instance.
+"""
 
 import functools
 import itertools
@@ -154,7 +159,7 @@ class Random:
         return self.draw(m, "sample", collected(m, values), m.index(k))
 
     def function(self, name: str) -> Callable:
-        """The function of the module for a method of the generator."""
+        """The function that calls the method `name`: of the module random, and of random.Random."""
         if name in OWN_METHODS:
             return getattr(self, name)
         return lambda m, *args, **named: self.draw(m, name, *args, **named)
@@ -1047,9 +1052,11 @@ def refused_member(module: str) -> Callable[[str], Any]:
     return find
 
 
-# ---- modules of which only the name is known -----------------------------------------------------
+# ---- unread modules, sys, os, textwrap -----------------------------------------------------------
 
-STANDARD_MODULES = (  # others, such as subprocess, are refused when they are imported
+# Others, such as subprocess, are refused when they are imported. Those that have a maker below are
+# listed for their submodules, such as json.decoder.
+STANDARD_MODULES = (
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
     "numbers pathlib pickle platform statistics tempfile types unittest uuid"
 )
@@ -1122,7 +1129,7 @@ def paths_module() -> Module:
 
 
 def _of_texts(module: Any, names: str) -> dict[str, Any]:
-    """Functions of a module of Python that take strings and return strings."""
+    """Functions of a module of Python, for arguments that are strings or integers."""
 
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any, **named: Any) -> Any:
@@ -1141,7 +1148,7 @@ def textwrap_module() -> Module:
     return Module("textwrap", _of_texts(textwrap, "dedent fill indent shorten wrap"))
 
 
-# ---- the rest ------------------------------------------------------------------------------------
+# ---- other modules, and the makers of all --------------------------------------------------------
 
 
 def typing_module() -> Module:
@@ -1295,7 +1302,9 @@ def json_module() -> Module:
 
 
 def jsonable(m: Any, value: Any) -> Any:
-    """A value without anything that JSON cannot represent."""
+    """A value converted to built-in values for json.dumps. Raises the program's TypeError for one
+    that JSON cannot represent.
+    """
     held = plain(value)
     if m.class_of(value).derives_from(m.class_of(held)):  # true for defaultdict, not for deque
         if held is None or type(held) in (bool, int, float, str):
@@ -1326,13 +1335,13 @@ def heapq_module() -> Module:
 
 
 def ordered(value: Any) -> bool:
-    """Whether Python itself can compare a value."""
+    """Whether a value consists of built-in ones, so that Python orders it without the program."""
     inner = value if type(value) in (tuple, list) else ()
     return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
 
 
 def logging_module() -> Module:
-    """logging, which writes to stderr."""
+    """logging; its messages are dropped, because Python writes them to stderr."""
 
     def configure(m: Any, **options: Any) -> None:
         if options.keys() & {"stream", "handlers"}:
