@@ -965,6 +965,84 @@ def _(x):
     return "int"
 print(show(1), show(True), show("a"), show.__name__)
 print(sorted([3, 1, 2], key=cmp_to_key(lambda a, b: b - a)))
+---
+import heapq
+words = ["pear", "fig", "apple", "kiwi", "plum"]
+print(heapq.nlargest(2, words, key=len), heapq.nsmallest(3, words, key=len), heapq.nlargest(1, words))
+print(heapq.nlargest(2, (x * x for x in range(-3, 3)), key=lambda x: -x), heapq.nsmallest(-1, words), heapq.nlargest(9, [2, 1]))
+print(heapq.nsmallest(2, {"a": 3, "b": 1, "c": 2}.items(), key=lambda kv: kv[1]))
+---
+import os.path
+print(repr(os.path.commonprefix(["/usr/lib", "/usr/local/lib", "/usr/l"])), repr(os.path.commonprefix([])), os.path.commonprefix(("abc", "abd")), repr(os.path.commonprefix(["a", "b"])))
+---
+from itertools import count, pairwise, zip_longest, accumulate, islice, chain, cycle, compress, starmap, takewhile, dropwhile, filterfalse, groupby, tee, repeat
+def first(values, n=4): return list(islice(values, n))
+for a, b in pairwise(count()):
+    if b > 2: break
+    print(a, b)
+print(first(zip_longest(count(), "ab", fillvalue="-")), first(accumulate(count(1))), first(accumulate(count(1), func=lambda a, b: a * b)), first(accumulate(count(), initial=5)))
+print(first(chain.from_iterable(range(k) for k in count())), first(chain([9], count())), first(cycle(count())), first(cycle("ab")), list(cycle([])))
+print(first(compress(count(), cycle([0, 1]))), first(starmap(pow, ((k, 2) for k in count()))), first(takewhile(lambda k: k < 3, count())), first(dropwhile(lambda k: k < 3, count())), first(filterfalse(lambda k: k % 2, count())))
+print([(k, first(g, 2)) for k, g in islice(groupby(count(), lambda n: n // 3), 3)])
+print([(k, list(g)) for k, g in list(groupby("aabb"))], [(k, list(g)) for k, g in groupby([1, 1.0, True, 2])])
+k, g = next(groupby(repeat(1)))
+print(k, first(g), list(islice(count(), 2, 9, 3)))
+a, b = tee(count())
+print(next(a), next(a), next(b), len(tee([1], 3)))
+seen = []
+it = pairwise(seen.append(k) or k for k in range(9))
+next(it); print(seen)
+it = cycle(seen.append(k) or k for k in range(9))
+next(it); print(seen)
+---
+from itertools import islice
+print(list(islice(range(9), 3, None)))
+islice([1, 2], -1)
+---
+from itertools import tee
+tee([1], -1)
+---
+from itertools import filterfalse
+try:
+    filterfalse(None, 5)
+except TypeError as e:
+    print(e)
+from itertools import groupby, pairwise, zip_longest, cycle, permutations
+for f in (groupby, pairwise, cycle, lambda x: zip_longest([1], x)):
+    try:
+        f(5)
+    except TypeError as e:
+        print(e)
+print(list(permutations("ab", None)))
+---
+from functools import lru_cache, cache
+@lru_cache
+def f(x): return x + 1
+@lru_cache(maxsize=2)
+def g(x, y=0):
+    print("g", x, y)
+    return x
+@cache
+def h(x): return x
+@lru_cache()
+def r(n): return n if n < 2 else r(n - 1) + r(n - 2)
+@lru_cache(maxsize=0)
+def z(x): return x
+@lru_cache(None)
+def bad(x): raise ValueError(x)
+for x in (1, 2, 1, 3, 2): g(x)
+g(3, y=1); g(y=1, x=3); g(x=3, y=1)
+print(f(1), f(1.0), f(True), f(2), f.cache_info(), g.cache_info(), h(3), h(3), h.cache_info(), r(20), r.cache_info(), z(1), z(1), z.cache_info())
+for _ in range(2):
+    try: bad(1)
+    except ValueError: pass
+print(bad.cache_info(), lru_cache(3)(abs)(-2))
+f.cache_clear()
+print(f.cache_info())
+@lru_cache(maxsize=2)
+def s(n): return n if n < 2 else s(n - 1) + s(n - 2)
+print(s(8), s.cache_info())
+lru_cache("a")
 """
 CASES = [p.strip("\n") for p in PROGRAMS.split("\n---\n")]
 
@@ -1018,6 +1096,7 @@ REFUSED = {  # what the machine does not do, and how it says so
     "import re\nre.match('(a+)+b', 'a')": "a regular expression with a repetition inside a repetition",
     "import re\nre.match('(a|ab)*c', 'a')": "a regular expression with alternatives inside a repetition",
     "import re\nre.search('.*.*.*.*=', 'a' * 300)": "this regular expression on so long a string",
+    "import functools\nfunctools.lru_cache(typed=True)": "lru_cache with typed=True",
     "x = 1\ntry: input()\nexcept BaseException: pass": "input()",
 }
 

@@ -21,7 +21,7 @@ from ..python.classes import (
     NAMED_TUPLE,
     make_named_tuple,
 )
-from ..python.methods import DICT, ITEMS, KEYS, VALUES, collected, host_call, update
+from ..python.methods import DICT, ITEMS, KEYS, VALUES, collected, host_call, ordered, update
 from ..python.objects import FUNCTION, PLAIN, Function, Generator, Iterable, View
 from ..python.operations import BINARY, COMPARED, iterator_class, plain
 from ..python.values import (
@@ -540,31 +540,45 @@ def repeated(m: Any, value: Any, times: Any = None) -> Iterator[Any]:
 
 
 def cycled(m: Any, values: Any) -> Iterator[Any]:
-    items = collected(m, values)
-    return (item for item in itertools.cycle(items) if m.spend() is None)
+    return (item for item in itertools.cycle(m.iterate(values)) if m.spend(1, 8) is None)
 
 
-def chained(m: Any, *values: Any) -> Iterator[Any]:
+def chained(m: Any, values: Any) -> Iterator[Any]:
     return (item for value in values for item in m.iterate(value) if m.spend() is None)
 
 
 def sliced(m: Any, values: Any, *bounds: Any) -> Iterator[Any]:
     limits = [None if b is None else m.index(b) for b in bounds]
-    return itertools.islice((v for v in m.iterate(values) if m.spend() is None), *limits)
+    items = (v for v in m.iterate(values) if m.spend() is None)
+    return host_call(m, itertools.islice, (items, *limits), {})
 
 
 def combined(function: Callable) -> Callable:
-    """A function of itertools that takes all of its iterables at once; its items count as steps."""
+    """A function of itertools that reads all of its iterables to their end when it is called, as
+    Python's does.
+    """
 
     def call(m: Any, *values: Any, **named: Any) -> Iterator[Any]:
-        lists = [v if type(v) is int else collected(m, v) for v in values]
-        rows = host_call(m, function, lists, named)
-        return (row for row in rows if m.spend(1 + len(row)) is None)
+        lists = [v if v is None or type(v) is int else collected(m, v) for v in values]
+        return counted_rows(m, host_call(m, function, lists, named))
 
     return call
 
 
-def accumulated(m: Any, values: Any, function: Any = None, *, initial: Any = None) -> Iterator[Any]:
+def counted_rows(m: Any, rows: Iterator[tuple]) -> Iterator[tuple]:
+    """The rows, each of which counts as one step, and one for each of its items."""
+    return (row for row in rows if m.spend(1 + len(row)) is None)
+
+
+def pairs(m: Any, values: Any) -> Iterator[Any]:
+    return counted_rows(m, itertools.pairwise(m.iterate(values)))
+
+
+def zipped_longest(m: Any, *values: Any, fillvalue: Any = None) -> Iterator[Any]:
+    return counted_rows(m, itertools.zip_longest(*map(m.iterate, values), fillvalue=fillvalue))
+
+
+def accumulated(m: Any, values: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
     items = iter(m.iterate(values))
 
     def steps() -> Iterator[Any]:
@@ -575,9 +589,7 @@ def accumulated(m: Any, values: Any, function: Any = None, *, initial: Any = Non
         for item in items:
             m.spend()
             add = BINARY["Add"]
-            state = (
-                m.binary(add, state, item) if function is None else m.call(function, (state, item))
-            )
+            state = m.binary(add, state, item) if func is None else m.call(func, (state, item))
             yield state
 
     return steps()
@@ -592,36 +604,41 @@ def while_not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
 
 
 def not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
-    for v in m.iterate(values):
-        if not m.truth(v if function is None else m.call(function, (v,))):
-            yield v
+    return itertools.filterfalse(
+        lambda v: m.truth(v if function is None else m.call(function, (v,))), m.iterate(values)
+    )
+
+
+class GroupKey:
+    """A key of itertools.groupby, compared as the program compares it."""
+
+    def __init__(self, m: Any, value: Any):
+        self.m, self.value = m, value
+
+    def __eq__(self, other: Any) -> bool:
+        return self.value is other.value or self.m.equal(self.value, other.value)
 
 
 def grouped(m: Any, values: Any, key: Any = None) -> Iterator[Any]:
-    """Groups of consecutive values with equal keys."""
-    group: list[Any] = []
-    last: Any = MISSING
-    for v in m.iterate(values):
-        this = v if key is None else m.call(key, (v,))
-        if group and not m.equal(last, this):
-            yield last, iter(group)
-            group = []
-        group.append(v)
-        last = this
-    if group:
-        yield last, iter(group)
+    def key_of(v: Any) -> GroupKey:
+        return GroupKey(m, v if key is None else m.call(key, (v,)))
+
+    groups = itertools.groupby(m.iterate(values), key_of)
+    return ((k.value, Generator(group, "_grouper")) for k, group in groups)
 
 
-def teed(m: Any, values: Any, n: int = 2) -> tuple[Generator, ...]:
+def teed(m: Any, values: Any, n: Any = 2) -> tuple[Generator, ...]:
     """itertools.tee."""
-    return tuple(Generator(t, "_tee") for t in itertools.tee(m.iterate(values), n))
+    m.spend(1, 100 * abs(m.index(n)))
+    copies = host_call(m, itertools.tee, (m.iterate(values), m.index(n)), {})
+    return tuple(Generator(t, "_tee") for t in copies)
 
 
 def itertools_module() -> Module:
-    chain = lazy("chain", chained)
+    chain = lazy("chain", lambda m, *values: chained(m, values))
     chain.members["from_iterable"] = Builtin(
         "from_iterable",
-        lambda m, values: Iterable(chain, chained(m, *collected(m, values))),
+        lambda m, values: Iterable(chain, chained(m, m.iterate(values))),
     )
     members: dict[str, Callable] = {
         "accumulate": accumulated,
@@ -634,11 +651,9 @@ def itertools_module() -> Module:
         "cycle": cycled,
         "dropwhile": while_not_true,
         "filterfalse": not_true,
-        "groupby": lambda m, values, key=None: (
-            (k, Generator(g, "_grouper")) for k, g in grouped(m, values, key)
-        ),
+        "groupby": lambda m, iterable, key=None: grouped(m, iterable, key),
         "islice": sliced,
-        "pairwise": combined(itertools.pairwise),
+        "pairwise": pairs,
         "permutations": combined(itertools.permutations),
         "product": combined(itertools.product),
         "repeat": repeated,
@@ -646,7 +661,7 @@ def itertools_module() -> Module:
             m.call(function, tuple(collected(m, v))) for v in m.iterate(values)
         ),
         "takewhile": while_true,
-        "zip_longest": combined(itertools.zip_longest),
+        "zip_longest": zipped_longest,
     }
     made = {k: lazy(k, v) for k, v in members.items()}
     for cls in (*made.values(), chain):
@@ -693,44 +708,61 @@ def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
     return wrapper
 
 
-def cached(m: Any, function: Any = None, typed: Any = False, *, maxsize: Any = None) -> Any:
+def cached(m: Any, maxsize: Any = 128, typed: Any = False) -> Any:
     """lru_cache, used as a decorator or called to make one."""
-    if function is not None and m.callable(function):
-        return Memo(function)
-    return Builtin("lru_cache", lambda m, inner: Memo(inner))
+    if typed:
+        raise Unsupported("lru_cache with typed=True")
+    if maxsize is None or type(maxsize) in (int, bool):
+        size = None if maxsize is None else max(int(maxsize), 0)
+        return Builtin("lru_cache", lambda m, function: Memo(function, size))
+    if not m.callable(maxsize):
+        text = "Expected first argument to be an integer, a callable, or None"
+        raise error("TypeError", text)
+    return Memo(maxsize, 128)
 
 
 class Memo(Wrapper):
-    """A function that caches its results."""
+    """A function that caches its last `maxsize` results, or all of them if it is None."""
 
-    __slots__ = ("hits", "results")
+    __slots__ = ("hits", "maxsize", "misses", "results", "wrapped")
     cls = Class("_lru_cache_wrapper", module="functools")
 
-    def __init__(self, function: Any):
-        self.results: dict[Any, Any] = {}
-        self.hits = 0
+    def __init__(self, function: Any, maxsize: int | None):
+        self.wrapped, self.maxsize = function, maxsize
+        self.clear()
+        name = getattr(getattr(function, "code", None), "name", "function")
+        super().__init__(name, self.cached_call)
 
-        def call(m: Any, *args: Any, **named: Any) -> Any:
-            key = m.key((args, tuple(sorted(named.items()))))
-            if key in self.results:
-                self.hits += 1
-            else:
-                m.spend(1, 200)
-                self.results[key] = m.call(function, args, named)
+    def clear(self) -> None:
+        """Forget all results."""
+        self.results: dict[Any, Any] = {}  # the last used one is at the end
+        self.hits = self.misses = 0
+
+    def cached_call(self, m: Any, *args: Any, **named: Any) -> Any:
+        """The cached result of a call, or that of the function."""
+        key: Any = m.key((args, tuple(named.items())))
+        if len(args) == 1 and not named and type(args[0]) in (int, str):
+            key = args[0]  # as in CPython, where f(1) and f(1.0) are thus different calls
+        if key in self.results:
+            self.hits += 1
+            self.results[key] = self.results.pop(key)
             return self.results[key]
-
-        super().__init__(getattr(getattr(function, "code", None), "name", "function"), call)
+        self.misses += 1
+        m.spend(1, 200)
+        result = m.call(self.wrapped, args, named)
+        self.results[key] = result
+        if self.maxsize is not None and len(self.results) > self.maxsize:
+            del self.results[next(iter(self.results))]
+        return result
 
 
 def _cache_info(m: Any, self: Memo) -> Any:
     kind = make_named_tuple(m, "CacheInfo", ["hits", "misses", "maxsize", "currsize"])
-    misses = len(self.results)
-    return m.call(kind, (self.hits, misses, None, misses))
+    return m.call(kind, (self.hits, self.misses, self.maxsize, len(self.results)))
 
 
 def _cache_clear(m: Any, self: Memo) -> None:
-    self.results.clear()
-    self.hits = 0
+    self.clear()
 
 
 Memo.cls.members.update(functions({"cache_info": _cache_info, "cache_clear": _cache_clear}))
@@ -807,7 +839,7 @@ def functools_module() -> Module:
             ),
             "update_wrapper": named_as,
             "lru_cache": cached,
-            "cache": lambda m, function: Memo(function),
+            "cache": lambda m, function: Memo(function, None),
             "total_ordering": total_ordering,
             "singledispatch": lambda m, function: Dispatcher(function),
             "cmp_to_key": compared_by,
@@ -1122,10 +1154,18 @@ def paths_module() -> Module:
     """os.path: only functions of strings, which access no file."""
     import posixpath
 
-    members = _of_texts(
-        posixpath, "basename commonprefix dirname isabs join normpath split splitext"
-    )
+    members = _of_texts(posixpath, "basename dirname isabs join normpath split splitext")
+    members["commonprefix"] = Builtin("commonprefix", common_prefix)
     return Module("os.path", members, refused_member("os.path"))
+
+
+def common_prefix(m: Any, paths: Any) -> str:
+    """os.path.commonprefix."""
+    texts = [plain(path) for path in collected(m, paths)]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unsupported("os.path.commonprefix of values that are not strings")
+    shared = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
+    return "".join(column[0] for column in shared)
 
 
 def _of_texts(module: Any, names: str) -> dict[str, Any]:
@@ -1318,26 +1358,33 @@ def jsonable(m: Any, value: Any) -> Any:
 
 
 def heapq_module() -> Module:
-    """heapq, of numbers, strings and tuples of these."""
+    """heapq; heaps are of numbers, strings and tuples of these."""
     import heapq
+
+    def extreme(reverse: bool) -> Callable:
+        return lambda m, n, iterable, key=None: ordered(m, collected(m, iterable), key, reverse)[
+            : max(m.index(n), 0)
+        ]
 
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any) -> Any:
-            values = args[1] if name in ("nlargest", "nsmallest") else args[0]
-            if type(values) is not list or not all(ordered(v) for v in [*values, *args[1:]]):
+            heap = args[0]
+            if type(heap) is not list or not all(is_orderable(v) for v in [*heap, *args[1:]]):
                 raise Unsupported(f"heapq.{name} of these values")
             return host_call(m, getattr(heapq, name), args, {})
 
         return run
 
-    names = "heapify heappush heappop heappushpop heapreplace nlargest nsmallest"
-    return Module("heapq", functions({n: named(n) for n in names.split()}))
+    names = "heapify heappush heappop heappushpop heapreplace"
+    table = {n: named(n) for n in names.split()}
+    extremes = {"nlargest": extreme(True), "nsmallest": extreme(False)}
+    return Module("heapq", functions({**table, **extremes}))
 
 
-def ordered(value: Any) -> bool:
+def is_orderable(value: Any) -> bool:
     """Whether a value consists of built-in ones, so that Python orders it without the program."""
     inner = value if type(value) in (tuple, list) else ()
-    return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
+    return type(value) in (int, float, str, bool, tuple, list) and all(map(is_orderable, inner))
 
 
 def logging_module() -> Module:
