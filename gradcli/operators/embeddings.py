@@ -173,7 +173,9 @@ def _values(input):
 
 
 def _bags(index, offsets, include_last_offset):
-    """The indices of rows as a vector, the bag of each, and the number of bags."""
+    """The indices of rows as a vector, the bag of each, and the number of bags. Raises GradcliError
+    unless `index` is a matrix, or a vector of integers with `offsets`.
+    """
     require(index.dtype.kind != "b", "input of embedding_bag() must contain integers, got a mask")
     if index.ndim == 2 and offsets is None:
         return index.reshape(-1), np.repeat(np.arange(len(index)), index.shape[1]), len(index)

@@ -60,7 +60,9 @@ def number_function(name: str, function: Callable) -> Callable:
 
 
 def real(m: Any, value: Any) -> Any:
-    """A value as a number; an iterable as a list of numbers."""
+    """A value as a number; an iterable as a list of numbers. Raises the program's TypeError for
+    other values.
+    """
     number = m.number(value, "__float__")
     if type(number) in (list, tuple, range) or isinstance(number, Iterable):
         return [m.number(x, "__float__") for x in collected(m, number)]
@@ -293,7 +295,9 @@ def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int
 
 
 def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """A Counter combined of two; only positive counts are kept."""
+    """A Counter of the counts that `function` combines, those of them that are positive;
+    NotImplemented if `b` is no Counter.
+    """
     if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
         return NotImplemented
     keys = {**a.payload, **b.payload}
@@ -722,7 +726,7 @@ def cached(m: Any, maxsize: Any = 128, typed: Any = False) -> Any:
 
 
 class Memo(Wrapper):
-    """A function that caches its last `maxsize` results, or all of them if it is None."""
+    """A function that caches its results: all, or the `maxsize` that were used last."""
 
     __slots__ = ("hits", "maxsize", "misses", "results", "wrapped")
     cls = Class("_lru_cache_wrapper", module="functools")
@@ -936,7 +940,7 @@ def leave_generator(m: Any, self: Any, kind: Any, value: Any, traceback: Any) ->
 
 
 def decorate(m: Any, self: Any, function: Any) -> Builtin:
-    """A context manager as a decorator: each call runs within it."""
+    """A context manager used as a decorator: each call of the function runs within it."""
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         _, maker, first, given = self.payload

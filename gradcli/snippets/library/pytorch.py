@@ -240,10 +240,10 @@ def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
     return module(path, members=members, operators=False)
 
 
-def _of_tables(path: str, places: tuple[str, ...], library: Library) -> Module:
-    """A module of operators."""
+def _of_tables(path: str, prefixes: tuple[str, ...], library: Library) -> Module:
+    """A module of the operators whose names have one of these prefixes."""
     more = library.source("nn_functional") if path == "torch.nn.functional" else NOTHING
-    return module(path, *places, more=more)
+    return module(path, *prefixes, more=more)
 
 
 MODULES: dict[str, Callable[[Library], Module]] = {
