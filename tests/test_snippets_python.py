@@ -1043,6 +1043,38 @@ print(f.cache_info())
 def s(n): return n if n < 2 else s(n - 1) + s(n - 2)
 print(s(8), s.cache_info())
 lru_cache("a")
+---
+from functools import total_ordering, partial
+from collections import Counter
+def ordered_by(name):
+    compare = {"__lt__": lambda a, b: a.v < b.v, "__le__": lambda a, b: a.v <= b.v, "__gt__": lambda a, b: a.v > b.v, "__ge__": lambda a, b: a.v >= b.v}[name]
+    class C:
+        def __init__(self, v): self.v = v
+        def __eq__(self, other): return self.v == other.v
+    setattr(C, name, compare)
+    return total_ordering(C)
+for name in ("__lt__", "__le__", "__gt__", "__ge__"):
+    C = ordered_by(name)
+    for a, b in ((C(1), C(2)), (C(2), C(1)), (C(1), C(1))):
+        print(name, a < b, a <= b, a > b, a >= b)
+c = Counter("aab")
+c.subtract("abb")
+print(c, +c, -c, list(Counter(x=2, y=-1).elements()), repr(partial(int, "1", base=2)))
+@total_ordering
+class D: pass
+---
+from collections import Counter, OrderedDict, defaultdict, deque
+c = Counter("ab").copy()
+d = defaultdict(list, a=[1]).copy()
+o = OrderedDict(a=1, b=2)
+print(c["z"], d["z"], type(c).__name__, type(d).__name__, type(o.copy()).__name__, d)
+p = OrderedDict(b=2, a=1)
+print(o == p, o != p, o == {"b": 2, "a": 1}, {"b": 2, "a": 1} == o, o == o.copy(), o == 3)
+q = deque([1, 2], maxlen=3)
+r = q
+q += [3, 4]
+print(q, r is q, q + deque([5]), deque([1]) * 3, q * 2)
+print(deque([1]) + [2])
 """
 CASES = [p.strip("\n") for p in PROGRAMS.split("\n---\n")]
 
@@ -1125,6 +1157,7 @@ BOMBS = {  # program: what of its budget is used up
     "x = 3\nwhile True: x = x * x": "memory",
     "x = [1]\nwhile True: x.extend(x)": "steps",
     "while True: print('x' * 1000)": "output",
+    "from collections import Counter\nlist(Counter(a=10**10).elements())": "steps",
     "x = 'a' * 10**7\nwhile True: x.count('b')": "steps",
     "try:\n  while True: pass\nexcept BaseException: print('caught')": "steps",
 }

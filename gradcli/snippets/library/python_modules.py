@@ -306,6 +306,11 @@ def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> An
     return m.call(COUNTER, ({k: n for k, n in counts.items() if n > 0},))
 
 
+def elements(m: Any, self: Any) -> Iterator[Any]:
+    counts = self.payload.items()
+    return (k for k, n in counts for _ in range(m.index(n)) if m.spend() is None)
+
+
 def most_common(m: Any, self: Any, n: Any = None) -> list:
     pairs = sorted(self.payload.items(), key=lambda kv: kv[1], reverse=True)
     return pairs if n is None else pairs[: m.index(n)]
@@ -334,14 +339,24 @@ def popitem_ordered(m: Any, self: Any, last: Any = True) -> Any:
     return key, self.payload.pop(key)
 
 
+def equal_ordered(m: Any, self: Any, other: Any) -> bool:
+    """OrderedDict.__eq__: the order of items matters if both are OrderedDicts."""
+    if isinstance(other, Instance) and other.cls.derives_from(ORDERED):
+        return m.equal(list(self.payload.items()), list(other.payload.items()))
+    return m.equal(self.payload, other)
+
+
 ORDERED_KEYS, ORDERED_VALUES, ORDERED_ITEMS = (
     Class(f"odict_{kind}", (base,))
     for kind, base in (("keys", KEYS), ("values", VALUES), ("items", ITEMS))
 )
-ORDERED = derived(
+ORDERED: Class = derived(
     "OrderedDict",
     DICT,
     {
+        "__eq__": equal_ordered,
+        "__ne__": lambda m, self, other: not equal_ordered(m, self, other),
+        "copy": shallow,
         "__repr__": repr_ordered,
         "move_to_end": move_to_end,
         "popitem": popitem_ordered,
@@ -355,6 +370,7 @@ DEFAULT = derived(
     DICT,
     {
         "__init__": start_default,
+        "copy": shallow,
         "__missing__": missing_default,
         "__repr__": lambda m, self: (
             f"defaultdict({m.repr(self.fields['default_factory'])}, {m.repr(self.payload)})"
@@ -366,6 +382,7 @@ COUNTER = derived(
     DICT,
     {
         "__init__": count,
+        "copy": shallow,
         "update": count,
         "__missing__": lambda m, self, key: 0,
         "most_common": most_common,
@@ -374,10 +391,10 @@ COUNTER = derived(
         "__sub__": lambda m, a, b: _combined(m, a, b, lambda x, y: x - y),
         "__and__": lambda m, a, b: _combined(m, a, b, min),
         "__or__": lambda m, a, b: _combined(m, a, b, max),
+        "__pos__": lambda m, self: _combined(m, self, self, lambda x, y: x),
+        "__neg__": lambda m, self: _combined(m, self, self, lambda x, y: -x),
         "total": lambda m, self: total(m, list(self.payload.values())),
-        "elements": lambda m, self: Iterable(
-            iterator_class("chain"), iter([k for k, n in self.payload.items() for _ in range(n)])
-        ),
+        "elements": lambda m, self: Iterable(iterator_class("chain"), elements(m, self)),
         "__repr__": lambda m, self: (
             f"Counter({m.repr(dict(most_common(m, self)))})" if self.payload else "Counter()"
         ),
@@ -418,6 +435,25 @@ def deque_extendleft(m: Any, self: Any, values: Any) -> None:
 
 def deque_copy(m: Any, self: Any) -> Any:
     return m.call(self.cls, (list(self.payload), self.fields["maxlen"]))
+
+
+def deque_sum(m: Any, self: Any, other: Any) -> Any:
+    if not (isinstance(other, Instance) and other.cls.derives_from(DEQUE)):
+        text = f'can only concatenate deque (not "{m.type_name(other)}") to deque'
+        raise error("TypeError", text)
+    result = deque_copy(m, self)
+    deque_extend(m, result, other.payload)
+    return result
+
+
+def deque_added(m: Any, self: Any, values: Any) -> Any:
+    deque_extend(m, self, values)
+    return self
+
+
+def deque_times(m: Any, self: Any, n: Any) -> Any:
+    items = m.binary(BINARY["Mult"], self.payload, n)
+    return m.call(self.cls, (items, self.fields["maxlen"]))
 
 
 def deque_equals(m: Any, self: Any, other: Any) -> Any:
@@ -474,6 +510,9 @@ DEQUE = derived(
         **{name: of_list(name) for name in ("count", "index", "remove", "reverse", "insert")},
         "copy": deque_copy,
         "__copy__": deque_copy,
+        "__add__": deque_sum,
+        "__iadd__": deque_added,
+        "__mul__": deque_times,
         "__contains__": lambda m, self, value: m.contains(self.payload, value),
         "__reversed__": lambda m, self: m.iterator(self.payload[::-1]),
         "__bool__": lambda m, self: bool(self.payload),
@@ -689,11 +728,17 @@ def call_partial(m: Any, self: Any, *args: Any, **named: Any) -> Any:
     return m.call(function, (*first, *args), {**given, **named})
 
 
+def repr_partial(m: Any, self: Any) -> str:
+    function, first, given = self.payload
+    texts = [m.repr(function), *map(m.repr, first), *(f"{k}={m.repr(v)}" for k, v in given.items())]
+    return f"functools.partial({', '.join(texts)})"
+
+
 PARTIAL = Class(
     "partial",
     (OBJECT,),
     {
-        **functions({"__call__": call_partial}),
+        **functions({"__call__": call_partial, "__repr__": repr_partial}),
         "func": Property(Builtin("func", lambda m, self: self.payload[0])),
         "args": Property(Builtin("args", lambda m, self: self.payload[1])),
         "keywords": Property(Builtin("keywords", lambda m, self: self.payload[2])),
@@ -784,20 +829,35 @@ def cached_property(m: Any, cls: Class, function: Any) -> Property:
 
 
 def total_ordering(m: Any, cls: Class) -> Class:
-    """Add __le__, __gt__ and __ge__ to a class with __lt__ and __eq__."""
-
-    def lesser_or_equal(m: Any, a: Any, b: Any) -> bool:
-        return m.less(a, b) or m.equal(a, b)
-
-    table = {
-        "__le__": lesser_or_equal,
-        "__gt__": lambda m, a, b: not lesser_or_equal(m, a, b),
-        "__ge__": lambda m, a, b: not m.less(a, b),
-    }
-    for name, function in table.items():
-        if cls.lookup(name) is MISSING:
-            cls.members[name] = Builtin(name, function)
+    """Add the comparisons <, <=, > and >= that a class lacks, from the first of them that it has,
+    and its ==.
+    """
+    lacking = [name for name in ORDERINGS if cls.lookup(name) is MISSING]
+    root = next((name for name in ORDERINGS if name not in lacking), None)
+    if root is None:
+        text = "must define at least one ordering operation: < > <= >="
+        raise error("ValueError", text)
+    cls.members.update(functions({name: _ordering(name, root) for name in lacking}))
     return cls
+
+
+ORDERINGS = ("__lt__", "__le__", "__gt__", "__ge__")
+
+
+def _ordering(name: str, root: str) -> Callable:
+    """The comparison `name`, by calling `root` and ==."""
+    same_direction, same_strictness = name[2] == root[2], name[3] == root[3]
+
+    def compare(m: Any, a: Any, b: Any) -> Any:
+        result = m.call(m.get(a, root), (b,))
+        if result is NotImplemented:
+            return result
+        holds = m.truth(result) == same_direction
+        if not same_direction and not same_strictness:  # a >= b is the negation of a < b
+            return holds
+        return holds and not m.equal(a, b) if name[3] == "t" else holds or m.equal(a, b)
+
+    return compare
 
 
 class Dispatcher(Wrapper):
