@@ -11,8 +11,8 @@
   means that its element is written as its formula with an index, such as f(x)[i]
 
 A place is the index of an element along one dimension, as an expression: `i`, `i+1`, `y[i]` (see
-places.py). Places are simplified; arithmetic is not. Guards against invalid values may be omitted
-(see `unguarded`).
+places.py). Places are simplified; arithmetic is not. Guards against invalid values may be omitted:
+see unguarded() in lowering_primitives.py.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -202,12 +202,13 @@ class Lowering(LoweringPrimitives):
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
         """The lowered expansion of a node; a node with opaque nodes in it is opaque itself."""
-        before = dict(self.opaque)
-        lowered = self(node.op.expanded(node), at)
-        if len(self.opaque) == len(before):
-            return lowered
-        self.opaque = before
-        return self.element(node, at)
+        outside, self.opaque = self.opaque, {}
+        try:
+            lowered = self(node.op.expanded(node), at)
+            is_opaque = bool(self.opaque)
+        finally:
+            self.opaque = outside
+        return self.element(node, at) if is_opaque else lowered
 
     # ---- forms -----------------------------------------------------------------------------------
 
