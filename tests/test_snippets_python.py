@@ -1075,6 +1075,26 @@ r = q
 q += [3, 4]
 print(q, r is q, q + deque([5]), deque([1]) * 3, q * 2)
 print(deque([1]) + [2])
+---
+import functools, itertools, heapq
+from collections import deque
+@functools.lru_cache
+def h(*args, **named): return len(args)
+print(h(1, 2), h(a=1), h.cache_info(), h.__name__, h.__wrapped__(1))
+f = functools.partial(functools.partial(pow, 2), 3)
+print(f(), f.func is pow, f.args)
+d = deque([1, 2])
+d.extend(d)
+print(d)
+class T:
+    def __init__(self, v): self.v = v
+    def __lt__(self, other): return self.v < other.v
+print([x.v for x in heapq.nsmallest(2, [T(3), T(1), T(2)])], heapq.nlargest(n=2, iterable="abc"))
+T.__eq__ = lambda self, other: self.v % 2 == other.v % 2
+print([[x.v for x in g] for k, g in itertools.groupby([T(1), T(3), T(2)])])
+nan = float("nan")
+print([len(list(g)) for k, g in itertools.groupby([nan, nan, float("nan")])])
+h([1])
 """
 CASES = [p.strip("\n") for p in PROGRAMS.split("\n---\n")]
 

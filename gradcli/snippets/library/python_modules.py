@@ -424,7 +424,7 @@ def deque_appendleft(m: Any, self: Any, value: Any) -> None:
 
 
 def deque_extend(m: Any, self: Any, values: Any) -> None:
-    for value in m.iterate(values):
+    for value in list(self.payload) if values is self else m.iterate(values):
         deque_append(m, self, value)
 
 
@@ -723,6 +723,14 @@ def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
     return state
 
 
+def make_partial(m: Any, cls: Class, function: Any, *args: Any, **named: Any) -> Instance:
+    """functools.partial; that of a partial calls the inner function directly, as in Python."""
+    if isinstance(function, Instance) and function.cls is cls:
+        function, first, given = function.payload
+        args, named = (*first, *args), {**given, **named}
+    return m.instance(cls, [function, args, named])
+
+
 def call_partial(m: Any, self: Any, *args: Any, **named: Any) -> Any:
     function, first, given = self.payload
     return m.call(function, (*first, *args), {**given, **named})
@@ -744,7 +752,7 @@ PARTIAL = Class(
         "keywords": Property(Builtin("keywords", lambda m, self: self.payload[2])),
     },
     module="functools",
-    make=lambda m, cls, function, *args, **named: m.instance(cls, [function, args, named]),
+    make=make_partial,
 )
 
 
@@ -815,6 +823,7 @@ def _cache_clear(m: Any, self: Memo) -> None:
 
 
 Memo.cls.members.update(functions({"cache_info": _cache_info, "cache_clear": _cache_clear}))
+Memo.cls.members["__wrapped__"] = Property(Builtin("__wrapped__", lambda m, self: self.wrapped))
 
 
 def cached_property(m: Any, cls: Class, function: Any) -> Property:
