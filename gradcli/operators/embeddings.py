@@ -174,7 +174,7 @@ def _values(input):
 
 def _bags(index, offsets, include_last_offset):
     """The indices of rows as a vector, the bag of each, and the number of bags. Raises GradcliError
-    unless `index` is a matrix, or a vector of integers with `offsets`.
+    unless `index` has integers and is a matrix, or a vector with `offsets`.
     """
     require(index.dtype.kind != "b", "input of embedding_bag() must contain integers, got a mask")
     if index.ndim == 2 and offsets is None:
