@@ -599,6 +599,16 @@ def test_no_line_has_a_name_that_nobody_knows(example):
             assert called & INTERNAL <= WITHOUT_WORDS, line
 
 
+def test_what_is_opaque_does_not_depend_on_the_order():
+    x = OPS["input"](name="x", shape=(2, 3))
+    index = OPS["argmax"](x, dim=1, keepdim=True)
+    largest = OPS["max_values"](x, dim=1, keepdim=False)  # x.gather(1, index), without dimension 1
+    for nodes in ((index, largest), (largest, index)):
+        lower = Lowering({x: "x"})
+        i = lower.fresh(2)
+        assert {n: lower(n, (i, 0)[: n.ndim]) for n in nodes}[largest] == Element(largest, (i,))
+
+
 def test_a_mask_that_is_an_index_is_its_condition():
     draw = np.random.default_rng(0)
     a = Analysis(pose("x[x>0].sum()", values={"x": draw.normal(size=(5, 6))}))

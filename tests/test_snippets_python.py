@@ -965,6 +965,136 @@ def _(x):
     return "int"
 print(show(1), show(True), show("a"), show.__name__)
 print(sorted([3, 1, 2], key=cmp_to_key(lambda a, b: b - a)))
+---
+import heapq
+words = ["pear", "fig", "apple", "kiwi", "plum"]
+print(heapq.nlargest(2, words, key=len), heapq.nsmallest(3, words, key=len), heapq.nlargest(1, words))
+print(heapq.nlargest(2, (x * x for x in range(-3, 3)), key=lambda x: -x), heapq.nsmallest(-1, words), heapq.nlargest(9, [2, 1]))
+print(heapq.nsmallest(2, {"a": 3, "b": 1, "c": 2}.items(), key=lambda kv: kv[1]))
+---
+import os.path
+print(repr(os.path.commonprefix(["/usr/lib", "/usr/local/lib", "/usr/l"])), repr(os.path.commonprefix([])), os.path.commonprefix(("abc", "abd")), repr(os.path.commonprefix(["a", "b"])))
+---
+from itertools import count, pairwise, zip_longest, accumulate, islice, chain, cycle, compress, starmap, takewhile, dropwhile, filterfalse, groupby, tee, repeat
+def first(values, n=4): return list(islice(values, n))
+for a, b in pairwise(count()):
+    if b > 2: break
+    print(a, b)
+print(first(zip_longest(count(), "ab", fillvalue="-")), first(accumulate(count(1))), first(accumulate(count(1), func=lambda a, b: a * b)), first(accumulate(count(), initial=5)))
+print(first(chain.from_iterable(range(k) for k in count())), first(chain([9], count())), first(cycle(count())), first(cycle("ab")), list(cycle([])))
+print(first(compress(count(), cycle([0, 1]))), first(starmap(pow, ((k, 2) for k in count()))), first(takewhile(lambda k: k < 3, count())), first(dropwhile(lambda k: k < 3, count())), first(filterfalse(lambda k: k % 2, count())))
+print([(k, first(g, 2)) for k, g in islice(groupby(count(), lambda n: n // 3), 3)])
+print([(k, list(g)) for k, g in list(groupby("aabb"))], [(k, list(g)) for k, g in groupby([1, 1.0, True, 2])])
+k, g = next(groupby(repeat(1)))
+print(k, first(g), list(islice(count(), 2, 9, 3)))
+a, b = tee(count())
+print(next(a), next(a), next(b), len(tee([1], 3)))
+seen = []
+it = pairwise(seen.append(k) or k for k in range(9))
+next(it); print(seen)
+it = cycle(seen.append(k) or k for k in range(9))
+next(it); print(seen)
+---
+from itertools import islice
+print(list(islice(range(9), 3, None)))
+islice([1, 2], -1)
+---
+from itertools import tee
+tee([1], -1)
+---
+from itertools import filterfalse
+try:
+    filterfalse(None, 5)
+except TypeError as e:
+    print(e)
+from itertools import groupby, pairwise, zip_longest, cycle, permutations
+for f in (groupby, pairwise, cycle, lambda x: zip_longest([1], x)):
+    try:
+        f(5)
+    except TypeError as e:
+        print(e)
+print(list(permutations("ab", None)))
+---
+from functools import lru_cache, cache
+@lru_cache
+def f(x): return x + 1
+@lru_cache(maxsize=2)
+def g(x, y=0):
+    print("g", x, y)
+    return x
+@cache
+def h(x): return x
+@lru_cache()
+def r(n): return n if n < 2 else r(n - 1) + r(n - 2)
+@lru_cache(maxsize=0)
+def z(x): return x
+@lru_cache(None)
+def bad(x): raise ValueError(x)
+for x in (1, 2, 1, 3, 2): g(x)
+g(3, y=1); g(y=1, x=3); g(x=3, y=1)
+print(f(1), f(1.0), f(True), f(2), f.cache_info(), g.cache_info(), h(3), h(3), h.cache_info(), r(20), r.cache_info(), z(1), z(1), z.cache_info())
+for _ in range(2):
+    try: bad(1)
+    except ValueError: pass
+print(bad.cache_info(), lru_cache(3)(abs)(-2))
+f.cache_clear()
+print(f.cache_info())
+@lru_cache(maxsize=2)
+def s(n): return n if n < 2 else s(n - 1) + s(n - 2)
+print(s(8), s.cache_info())
+lru_cache("a")
+---
+from functools import total_ordering, partial
+from collections import Counter
+def ordered_by(name):
+    compare = {"__lt__": lambda a, b: a.v < b.v, "__le__": lambda a, b: a.v <= b.v, "__gt__": lambda a, b: a.v > b.v, "__ge__": lambda a, b: a.v >= b.v}[name]
+    class C:
+        def __init__(self, v): self.v = v
+        def __eq__(self, other): return self.v == other.v
+    setattr(C, name, compare)
+    return total_ordering(C)
+for name in ("__lt__", "__le__", "__gt__", "__ge__"):
+    C = ordered_by(name)
+    for a, b in ((C(1), C(2)), (C(2), C(1)), (C(1), C(1))):
+        print(name, a < b, a <= b, a > b, a >= b)
+c = Counter("aab")
+c.subtract("abb")
+print(c, +c, -c, list(Counter(x=2, y=-1).elements()), repr(partial(int, "1", base=2)))
+@total_ordering
+class D: pass
+---
+from collections import Counter, OrderedDict, defaultdict, deque
+c = Counter("ab").copy()
+d = defaultdict(list, a=[1]).copy()
+o = OrderedDict(a=1, b=2)
+print(c["z"], d["z"], type(c).__name__, type(d).__name__, type(o.copy()).__name__, d)
+p = OrderedDict(b=2, a=1)
+print(o == p, o != p, o == {"b": 2, "a": 1}, {"b": 2, "a": 1} == o, o == o.copy(), o == 3)
+q = deque([1, 2], maxlen=3)
+r = q
+q += [3, 4]
+print(q, r is q, q + deque([5]), deque([1]) * 3, q * 2)
+print(deque([1]) + [2])
+---
+import functools, itertools, heapq
+from collections import deque
+@functools.lru_cache
+def h(*args, **named): return len(args)
+print(h(1, 2), h(a=1), h.cache_info(), h.__name__, h.__wrapped__(1))
+f = functools.partial(functools.partial(pow, 2), 3)
+print(f(), f.func is pow, f.args)
+d = deque([1, 2])
+d.extend(d)
+print(d)
+class T:
+    def __init__(self, v): self.v = v
+    def __lt__(self, other): return self.v < other.v
+print([x.v for x in heapq.nsmallest(2, [T(3), T(1), T(2)])], heapq.nlargest(n=2, iterable="abc"))
+T.__eq__ = lambda self, other: self.v % 2 == other.v % 2
+print([[x.v for x in g] for k, g in itertools.groupby([T(1), T(3), T(2)])])
+nan = float("nan")
+print([len(list(g)) for k, g in itertools.groupby([nan, nan, float("nan")])])
+h([1])
 """
 CASES = [p.strip("\n") for p in PROGRAMS.split("\n---\n")]
 
@@ -1018,6 +1148,7 @@ REFUSED = {  # what the machine does not do, and how it says so
     "import re\nre.match('(a+)+b', 'a')": "a regular expression with a repetition inside a repetition",
     "import re\nre.match('(a|ab)*c', 'a')": "a regular expression with alternatives inside a repetition",
     "import re\nre.search('.*.*.*.*=', 'a' * 300)": "this regular expression on so long a string",
+    "import functools\nfunctools.lru_cache(typed=True)": "lru_cache with typed=True",
     "x = 1\ntry: input()\nexcept BaseException: pass": "input()",
 }
 
@@ -1046,6 +1177,7 @@ BOMBS = {  # program: what of its budget is used up
     "x = 3\nwhile True: x = x * x": "memory",
     "x = [1]\nwhile True: x.extend(x)": "steps",
     "while True: print('x' * 1000)": "output",
+    "from collections import Counter\nlist(Counter(a=10**10).elements())": "steps",
     "x = 'a' * 10**7\nwhile True: x.count('b')": "steps",
     "try:\n  while True: pass\nexcept BaseException: print('caught')": "steps",
 }

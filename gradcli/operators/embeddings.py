@@ -96,7 +96,7 @@ def embedding(
 
 
 def _frequencies(index, size):
-    """How often each index below `size` occurs."""
+    """For each element of `index`, how often it occurs in `index`; all are below `size`."""
     ones = expand(as_node(1.0), shape=index.shape)
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
@@ -119,9 +119,9 @@ def embedding_bag(
     one offset to the next.
     """
     _check_arguments(weight.shape, max_norm, padding_idx, "embedding_bag")
-    indices = input.value if isinstance(input, Array) else np.asarray(input)
+    indices = _values(input)
     _check_bags(indices, mode, scale_grad_by_freq, weight, per_sample_weights)
-    index, bag, bag_count = _bags(input, offsets, include_last_offset)
+    index, bag, bag_count = _bags(indices, offsets, include_last_offset)
     not_padding = np.ones(index.size, bool)
     if padding_idx is not None:
         not_padding = index != padding_idx % weight.shape[0]
@@ -168,9 +168,14 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
         shapes.require_equal(as_node(per_sample_weights).shape, np.shape(input), message)
 
 
-def _bags(input, offsets, include_last_offset):
-    """The indices of rows, the bag of each, and the number of bags."""
-    index = input.value if isinstance(input, Array) else np.asarray(input)
+def _values(input):
+    return input.value if isinstance(input, Array) else np.asarray(input)
+
+
+def _bags(index, offsets, include_last_offset):
+    """The indices of rows as a vector, the bag of each, and the number of bags. Raises GradcliError
+    unless `index` has integers and is a matrix, or a vector with `offsets`.
+    """
     require(index.dtype.kind != "b", "input of embedding_bag() must contain integers, got a mask")
     if index.ndim == 2 and offsets is None:
         return index.reshape(-1), np.repeat(np.arange(len(index)), index.shape[1]), len(index)
@@ -179,8 +184,8 @@ def _bags(input, offsets, include_last_offset):
             "arguments",
             "embedding_bag() takes a matrix, whose rows are the bags, or a vector and offsets",
         )
-    starts = offsets.value[:-1] if include_last_offset else offsets.value
     bounds = offsets.value
+    starts = bounds[:-1] if include_last_offset else bounds
     if (bounds.size and bounds[0] != 0) or (np.diff(bounds) < 0).any():
         raise GradcliError("arguments", "offsets must start at 0 and not decrease")
     require(
@@ -217,7 +222,7 @@ def _largest(rows, bag, bag_count):
 def one_hot(input, num_classes=-1):
     """Each integer as a row of zeros with a 1 at this index; no gradient."""
     require(is_integer(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
-    array = input.value if isinstance(input, Array) else np.asarray(input)
+    array = _values(input)
     size = int(array.max(initial=-1)) + 1 if num_classes == -1 else num_classes
     in_range(array, size)
     index = input if isinstance(input, Array) else numbers(array).attrs["data"]

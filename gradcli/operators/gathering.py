@@ -201,7 +201,7 @@ def narrow(input, dim, start, length):
 
 
 def copies(input, repeats, dim=None, *, output_size=None):
-    """The number of indices that repeat_interleave creates; none for a single repetition count."""
+    """The number of indices that repeat_interleave creates; 0 for a single repetition count."""
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
     return counts.sum() if counts.size > 1 else 0
 

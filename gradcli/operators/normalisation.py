@@ -293,7 +293,7 @@ def _norms(input, p, dim):
 
 
 def _norm_has_kink(y, input, *, p, dim, maxnorm):
-    """Where the norm of a slice equals maxnorm, or exceeds it and has a kink itself."""
+    """The mask of slices whose norm equals maxnorm, or exceeds it and has a kink itself."""
     across, length = _norms(input, p, dim)
     corner = vector_norm.kink(length, input, dim=across, keepdim=True, ord=p)
     return length.eq(maxnorm) | ((length > maxnorm) & corner)

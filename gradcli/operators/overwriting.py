@@ -87,7 +87,7 @@ def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
     flops=no_flops,
 )
 def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
-    """x with src in place of what as_strided sees."""
+    """x with src in place of the elements that as_strided selects."""
     view = {"size": size, "stride": stride, "storage_offset": storage_offset}
     seen = g.as_strided(**view)
     return zeros(size=x.shape).as_strided_scatter(seen, **view), seen

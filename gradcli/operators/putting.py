@@ -57,7 +57,7 @@ def put_into_zeros(v, shape, index, full, picked):
     """
     if not shapes.numel(picked):  # zero_pad cannot express slices that select nothing
         return zeros(size=shape)
-    mask = _mask_alone(index)
+    mask = _single_mask(index)
     if mask is not None:
         return _at_mask(mask, v, shape, picked)
     v = _expanded(v, picked)
@@ -82,7 +82,7 @@ def put_into_zeros(v, shape, index, full, picked):
     return _into_zeros(v, shape, *written[0]) if written else v
 
 
-def _mask_alone(index):
+def _single_mask(index):
     """The mask, if the index is a single mask; otherwise None."""
     (item,) = index if len(index) == 1 else (None,)
     return item if is_mask(item) else None

@@ -160,12 +160,12 @@ def resample(x, *, dim, kind, transposed=False):
         raise GradcliError(
             "shape", f"resample() with {kind} needs another size, got {x.shape[dim]}"
         )
-    times, place = _repetitions(_weights(kind)), x.ndim + dim
+    times, axis = _repetitions(_weights(kind)), x.ndim + dim
     if times and transposed:
-        grouped = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
-        return grouped.sum(dim=place + 1)
+        grouped = x.reshape(shape=(*x.shape[:axis], kind[1], times, *x.shape[axis + 1 :]))
+        return grouped.sum(dim=axis + 1)
     if times:
-        return repeat_each(x, repeats=times, dim=place)
+        return repeat_each(x, repeats=times, dim=axis)
     matrix = OPS["tensor"](data=_matrix(kind, transposed))
     if dim == -1:
         return x @ matrix.mT

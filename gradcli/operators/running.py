@@ -64,8 +64,8 @@ def reverse_cumsum(g, dim):
 )
 def cumprod(g, y, x, *, dim):
     """Cumulative product along dim; its derivative is exact where factors are 0."""
-    alone = x.ndim == 0 or x.shape[dim] == 1
-    return g if alone else g.cumprod_backward(x, y, dim=dim)
+    has_one_factor = x.ndim == 0 or x.shape[dim] == 1
+    return g if has_one_factor else g.cumprod_backward(x, y, dim=dim)
 
 
 def _cumprod_backward(g, x, y, *, dim):

@@ -39,9 +39,14 @@ WIDE = 10_000  # Markdown has no width: lines are wrapped by the reader's browse
 
 def fenced(text: str, language: str) -> str:
     """Code between fences that are longer than any run of backticks in it."""
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = _fence(text, 3)
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _fence(text: str, least: int) -> str:
+    """At least this many backticks, more than any run of them in the text."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    return "`" * max(least, longest + 1)
 
 
 def _table(lines: Sequence[Sequence[str]]) -> str:
@@ -51,7 +56,7 @@ def _table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text with all special characters of Markdown and HTML escaped."""
+    """Text with the characters escaped that mean something within a line of Markdown or HTML."""
     return re.sub(r"([\\`*_\[\]<>#|~&$])", r"\\\1", text)
 
 
@@ -59,14 +64,13 @@ def code_span(text: str) -> str:
     """Text as a code span, also if it contains backticks. A |, which would end the cell of a table,
     is escaped by `_table`.
     """
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * (longest + 1)
+    fence = _fence(text, 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
 
 
 def _runs(line: Line) -> list[tuple[bool, str]]:
-    """A line as runs of words and of code; spaces at the ends of code belong to adjacent words."""
+    """A line as pairs (whether it is words, text); adjacent tokens of one kind are joined."""
     runs: list[tuple[bool, str]] = []
     for token in tokens_of(line):
         word = token.role == "word"
@@ -254,7 +258,9 @@ class Page:
         return self.beside(block, left, [head, *cells], right)
 
     def beside(self, block: Matrix[str], left: str, cells: list[str], right: str) -> list[str]:
-        """A line with the texts to the left and right of the matrix, if there is space."""
+        """A line of cells, with `left` before them if the matrix has a column for the seed, and
+        `right` after them if it has one for the result.
+        """
         return [*[left] * bool(block.seed_name), *cells, *[right] * bool(block.result_name)]
 
     def entry(self, row: tuple[str, ...], k: int | None) -> str:

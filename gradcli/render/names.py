@@ -7,9 +7,10 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format: the module of this package that renders documents, whether one file may contain
-    several documents, the use of documents that it requires, the endings of files in it, and what
-    such a file is called.
+    """A format. `renderer` is the module of this package that renders documents in it. `several`
+    says whether one file may contain several documents. `use` is what a document is built for (see
+    Use in explanation/blocks.py). `endings` are those of the names of such files, and `called` is
+    what messages call such a file.
     """
 
     renderer: str

@@ -68,7 +68,7 @@ class Line:
 
     @property
     def text(self) -> str | None:
-        """The formula as text."""
+        """The formula as text; None if it is too long."""
         return None if self.formula is None else tree.text(self.formula)
 
     @cached_property
@@ -184,7 +184,9 @@ class Derivation:
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
 
     def is_complete_for(self, name: str) -> bool:
-        """Whether the gradients of intermediates and that of one input have formulas."""
+        """Whether there are intermediates, and all of their gradients and that of one input have
+        formulas.
+        """
         lines = [*self.back, *(line for line in self.gradients if line.name == name)]
         return bool(self.back) and all(line.formula is not None for line in lines)
 
@@ -466,7 +468,7 @@ def _broadcast(terms: list[Tree]) -> list[Tree]:
 
 
 def _is_view(node: Node, of: Node) -> bool:
-    """Whether a value is made of elements of another one, without arithmetic."""
+    """Whether a value consists of elements of another one: movement operators, no arithmetic."""
     while node is not of and node.op.family == "movement":
         node = node.parents[0]
     return node is of
@@ -505,7 +507,7 @@ def _plus(left: Tree, right: Tree) -> Tree:
 
 
 def _without_minus(f: Tree) -> Tree | None:
-    """A formula without its leading minus; None if it has none, or is a sum."""
+    """A product, quotient or number without its leading minus; None for other formulas."""
     if isinstance(f, tree.Prefix) and f.symbol == "-":
         return f.operand
     if isinstance(f, tree.Number) and f.value < 0:

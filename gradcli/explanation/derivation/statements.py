@@ -1,5 +1,5 @@
-"""The assignments of a derivation: those of the program, and one for each subexpression that is
-used more than once.
+"""The assignments of a derivation: those of the program that the output needs, and one for each
+further node that is to have a name.
 """
 
 import ast
@@ -43,7 +43,8 @@ class Assignment(NamedTuple):
     @property
     def order(self) -> list[str]:
         """The names that the statements use and do not assign, in textual order, those of the last
-        statement first. Formulas write a size by the first of these tensors that has it.
+        statement first. A formula writes a size n as that of the first of these tensors
+        with a dimension of size n, such as x.shape[0].
         """
         names = chain.from_iterable(_in_order(s.value) for s in reversed(self.statements))
         own = {name for s in self.statements for name in s.names}
@@ -127,7 +128,9 @@ def _in_order(e: ast.AST) -> Iterator[str]:
 
 
 def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
-    """The assignments that the output needs, in order, `wanted` nodes among them."""
+    """The assignments that the output needs, in order. Each node in `wanted` that is a part of a
+    statement has one, or shares that of an equal expression.
+    """
     return _Naming(p, wanted).assignments()
 
 
@@ -140,8 +143,8 @@ def _by_span(p: Problem, nodes: Iterable[Node]) -> dict[tuple[int, int], Node]:
 def _with_equal_ones(
     wanted: dict[tuple[int, int], Node], p: Problem
 ) -> dict[tuple[int, int], Node]:
-    """The `wanted` nodes, and the nodes of equal expressions elsewhere in the program, whose
-    gradients are added to theirs; by start and end in the program's text.
+    """The `wanted` nodes and the nodes of equal expressions elsewhere in the program, by start and
+    end in its text. Equal expressions share one name, so their gradients are added up.
     """
     if not wanted:
         return wanted
@@ -185,7 +188,9 @@ class _Naming:
     def _assigned(
         self, s: Statement, values: tuple, last: Collection[str], is_output: bool
     ) -> None:
-        """Append a statement; its names in `last` are not assigned again later."""
+        """Append a statement, or only record its name as an alias if its value already has a name.
+        Its names in `last` are not assigned again later.
+        """
         value = self._value(s.value, s)
         if len(values) == 1 and values[0] in self.known:
             self.renamed[s.names[0]] = self.known[values[0]]
@@ -198,10 +203,12 @@ class _Naming:
         self._append(s._replace(names=tuple(names.values()), value=value), values, is_renamed)
 
     def _unique_name(self, name: str, is_last: bool, is_output: bool) -> str:
-        """The name of a value: as in the program, unless another value has that name too."""
+        """The name of a value: for the output, its own; for the last value with a name of the
+        program, this name, unless it is that of an input; otherwise the name with a number.
+        """
         if is_output:
             return self.p.out_name
-        return name if is_last and name not in self.p.inputs else self._free(name, first=1)
+        return name if is_last and name not in self.p.inputs else self._free(name, numbered=True)
 
     def _append(self, s: Statement, values: Sequence, is_added: bool = False) -> None:
         """Append an assignment, with the earlier statements that it needs."""
@@ -252,9 +259,10 @@ class _Naming:
         self.known[node] = result.names[-1]
         return True
 
-    def _free(self, name_wanted: str, first: int = 0) -> str:
+    def _free(self, name_wanted: str, numbered: bool = False) -> str:
+        """A new name: the one wanted if it is free and not `numbered`, otherwise with a number."""
         further = (f"{name_wanted}_{k}" for k in self.numbers[name_wanted])
-        names = further if first else chain([name_wanted], further)
+        names = further if numbered else chain([name_wanted], further)
         name = next(n for n in names if n not in self.used)
         self.used.add(name)
         return name
@@ -280,7 +288,7 @@ class _InNames:
         return self.naming.part(cast(ast.expr, changed), node, within)
 
     def _in_parts(self, e: ast.AST) -> ast.AST:
-        """The node with its children in the new names."""
+        """A piece of syntax with its parts in the new names; the same object if nothing changes."""
         changed = {field: self._field(value) for field, value in ast.iter_fields(e)}
         if all(value is getattr(e, field) for field, value in changed.items()):
             return e

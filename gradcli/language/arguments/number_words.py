@@ -6,7 +6,8 @@ from typing import Any
 from ...errors import GradcliError, short_repr
 from ...lazy import np
 
-# Spellings in other languages. In JSON, gradcli writes infinity as the string "inf".
+# The spellings of infinity, nan, True and False in JSON, NumPy, PyTorch and Python, and the words
+# that they mean. In JSON, gradcli writes infinity as the string "inf".
 SPELLINGS = {"Infinity": "inf", "+Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
 SPELLINGS |= {"true": "True", "false": "False", "np.True_": "True", "np.False_": "False"}
 SPELLINGS |= {
@@ -43,7 +44,9 @@ def is_complex(name: str) -> bool:
 
 
 def numbers(words: list[str]) -> Any:
-    """The numbers that `words` spell, of shape (n,): bool, int64 if all are integers, float64."""
+    """The numbers that `words` spell, as an array of shape (n,): of bool if all are True or False,
+    of int64 if all are integers that it can hold, otherwise of float64.
+    """
     if not words:
         return np.zeros(0)
     words = [SPELLINGS.get(word, word) for word in words]

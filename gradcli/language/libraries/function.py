@@ -12,14 +12,17 @@ from ...operators.families import Shorthand
 from ...operators.leaves import numbers
 
 # Parameters that are arrays: numbers and lists passed for them are converted to tensors.
-ARRAYS = """
-    A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
-    on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
-"""
+ARRAYS = {
+    "A", "a", "a1", "a2", "alpha", "arr", "array", "ary", "b", "c", "c_or_cr", "condition", "cov",
+    "df", "f", "fp", "in1", "in2", "lhs", "loc", "m", "mean", "mu", "on_false", "on_true",
+    "operand", "p", "r", "rhs", "scale", "update", "v", "values", "weights", "x", "x1", "x2",
+    "xp", "y", "z",
+}  # fmt: skip
 # Functions without `keepdims` whose `axis` may be a tuple of several axes, or of none.
 ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
 NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}  # axis=() is an error
-# Arguments that are accepted and ignored.
+# Arguments that are ignored by functions without such a parameter. Values of `out` and `order` that
+# would change the result are an error.
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
 IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "overwrite_b"}
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
@@ -36,7 +39,7 @@ class WithKnownNumbers(NamedTuple):
 
 
 class Operators:
-    """Operators and shorthands by name: `op.sum`, `op["linalg.norm"]`."""
+    """Operators, and functions composed of operators, by name: `op.sum`, `op["linalg.norm"]`."""
 
     def __getattr__(self, name: str) -> Any:
         return self[name.rstrip("_")]
@@ -49,7 +52,9 @@ op = Operators()
 
 
 def array(value: Any) -> Any:
-    """A number or nested lists of numbers and tensors as a tensor; other values unchanged."""
+    """A number, or nested tuples of numbers and tensors (lists of the question are tuples), as a
+    tensor; other values unchanged.
+    """
     if isinstance(value, Outputs):
         return as_node(value)
     if isinstance(value, tuple):
@@ -75,7 +80,9 @@ def _of_numbers(value: Any) -> bool:
 
 
 def rectangular(value: Any) -> Any:
-    """Numbers in nested lists as an array; None where the lists are not of equal length."""
+    """Nested sequences of numbers as an array; None if those of one level differ in length, or
+    contain anything but real numbers.
+    """
     try:
         result = np.array(value)
     except ValueError:
@@ -107,10 +114,8 @@ class Function(Shorthand):
         self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        arrays, parameters = (
-            set(ARRAYS.split()).difference(self.concrete),
-            {*self.positional, *self.defaults},
-        )
+        arrays = ARRAYS.difference(self.concrete)
+        parameters = {*self.positional, *self.defaults}
         positional = [array(a) if n in arrays else a for n, a in zip(self.positional, args)]
         for name in IGNORED & named.keys() - parameters:
             self._check_ignored(name, named.pop(name))

@@ -225,7 +225,9 @@ def _glu(x, axis=-1):
 
 
 def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
-    """That of SciPy; no gradient flows to a weight of 0."""
+    """SciPy's logsumexp of the elements that the mask `where` selects; no gradient flows to a
+    weight of 0.
+    """
     a = a if where is None else op.where(mask(where), a, -math.inf)
     weights = b if b is None else op.where(op.eq(b, 0), 0.0, b)
     return logsumexp(a, axis, weights, keepdims, return_sign)

@@ -32,7 +32,7 @@ def symmetric_from_triangle(a, lower=True):
 
 
 def _least_squares(a, b, rcond=None):
-    """Only the solution, because the number of residuals depends on the rank."""
+    """lstsq() with only one output, the solution: the number of residuals depends on the rank."""
     if rcond is not None:
         raise refuse("lstsq() with rcond=", "leave it out: the matrix has full rank")
     return Outputs((op["linalg.lstsq"](a, b)[0],))

@@ -96,7 +96,7 @@ def known(value: Any) -> Any:
 
 
 def several(shape: Any) -> Shape:
-    """A shape, which may be passed as a number."""
+    """A shape as a tuple, also if it is passed as a number."""
     return tuple(shape) if isinstance(shape, tuple) else (shape,)
 
 
@@ -526,7 +526,7 @@ def _select(condlist, choicelist, default=0):
 
 
 def choose(a, choices):
-    """The elements of the choices whose numbers a holds."""
+    """For each element k of a, the element of choices[k] at the same index."""
     parts = array_list(choices)
     out = parts[0]
     for k, choice in enumerate(parts[1:], 1):
@@ -538,7 +538,9 @@ def choose(a, choices):
 
 
 def dot(a, b):
-    """The sum of products over the last axis of a and the last but one of b, or its only one."""
+    """The sum of products over the last axis of a and the last but one of b, or its only one; for
+    a number, the product.
+    """
     if 0 in (a.ndim, b.ndim):
         return a * b
     if b.ndim == 1 or max(a.ndim, b.ndim) <= 2:
@@ -578,7 +580,7 @@ def _trace(a, offset=0, axis1=0, axis2=1):
 
 
 def convolve(a, v, mode="full"):
-    """The sums of products of a with v turned round."""
+    """The sums of products of a with v reversed, at each shift."""
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     return _part_of_full(_full(a, v), mode, a.shape[0], v.shape[0], (v.shape[0] - 1) // 2)
@@ -678,7 +680,9 @@ def _gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """Straight lines between points whose xp increase; their ends go on at the same height."""
+    """Linear interpolation between points (xp, fp) whose xp increase; beyond them `left` and
+    `right`, by default the first and the last fp.
+    """
     if period is not None:
         raise refuse("interp() with a period", "take x % period, and points beyond both ends")
     after = op.clamp(op.searchsorted(xp, x, right=True), 1, xp.shape[0] - 1)
@@ -738,7 +742,9 @@ def _geomspace(start, stop, num=50, endpoint=True):
 
 
 def _trapezoid(y, x=None, dx=1.0, axis=-1):
-    """That of PyTorch, which takes other axes where the ranks differ."""
+    """PyTorch's trapezoid(). y and x of different ranks are refused, because there PyTorch takes
+    other axes than NumPy.
+    """
     y = array(y)
     if x is None:
         return op.trapezoid(y, dx=dx, dim=axis)
@@ -756,7 +762,7 @@ def _full_of(shape, fill_value, dtype=None):
 
 
 def full_like(a, fill_value):
-    """An array of the shape and kind of a: masks and integers do not hold floats."""
+    """An array of the shape and kind of a; the number is converted to this kind."""
     a = array(a)
     out = _full_of(a.shape, fill_value)
     return mask(out) if a.dtype == "bool" else op.long(out) if a.dtype == "int" else out

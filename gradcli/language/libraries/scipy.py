@@ -114,7 +114,9 @@ def _factorial(n):
 
 
 def rel_entr(x, y):
-    """x log(x / y); 0 where x is 0, inf where one is below 0 or y alone is 0."""
+    """x log(x / y) where x and y are positive; 0 where x is 0 and y is not negative; inf
+    elsewhere.
+    """
     both = (x > 0) & (y > 0)
     zero = op.eq(x, 0) & (y >= 0)
     inside = op.where(both, x, 1.0), op.where(both, y, 1.0)
@@ -155,7 +157,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 
 
 def softmax(x, axis=None):
-    """exp(x) divided by its sum, over all elements where no axis is given."""
+    """exp(x) divided by its sum, over all elements if no axis is given."""
     return op.exp(_log_softmax(x, axis)) if _is_several(axis) else op.softmax(x, dim=axis)
 
 
@@ -188,7 +190,7 @@ LARGEST_EXPONENT = 717.0  # above which SciPy's exprel(x) is infinite
 
 
 def _exprel_near_zero(x):
-    """The Taylor polynomial, which has the right value and two derivatives at 0."""
+    """The Taylor polynomial of (exp(x) - 1) / x, which has its value and two derivatives at 0."""
     return 1 + x / 2 + op.square(x) / 6
 
 

@@ -87,7 +87,7 @@ def _multivariate_normal(x, mean, cov):
 
 
 def _dirichlet(x, alpha):
-    """Off the simplex -inf, with the tolerance of JAX."""
+    """The log density; -inf off the simplex, with the tolerance of JAX."""
     x = array(x)
     scale = op.sum(op.lgamma(alpha)) - op.lgamma(op.sum(alpha))
     on_simplex = op.all(x > 0) & (op.abs(op.sum(x) - 1) < 1e-6)

@@ -19,8 +19,9 @@ from .expressions import (
 
 
 def equality_keys(products: Sequence[Sequence[Expr]]) -> list[Any]:
-    """A key for each product, given as its factors: equal for products that are equal up to the
-    order of factors. Canonical forms are only computed for products with the same cheap key.
+    """A key for each product, given as its factors. Two keys are equal if the products are, up to
+    the order of factors and the letters of sums. Canonical forms are only computed for products
+    with the same cheap key.
     """
     cheap_keys = [_multiset(map(_cheap_key, factors)) for factors in products]
     counts = Counter(cheap_keys)

@@ -1,7 +1,10 @@
 """Simplification of expressions in index notation, valid unless numbers are nan, infinite or
 divided by 0.
 
-It is used for display, and to find the structure of a Jacobian; values are computed from the graph.
+It is used for display, and for Jacobians as sums of products (closed_form.py). Values of nodes are
+always computed from the graph. A place is the index of an element along one dimension, as an
+expression: `i`, `i+1`, `y[i]` (see places.py).
+
 Sums over deltas collapse, factors that do not depend on the letter of a sum are moved out of it,
 numbers and like terms are collected, and equal factors are merged into powers.
 """
@@ -43,15 +46,18 @@ from .factors import canonical_signs, fraction, powers, split_number
 from .places import Place
 
 LARGE = 1_000  # a function of numbers is replaced by its value if that is a smaller integer
-MOST_TERMS = 64  # most terms of a sum that is expanded
+# A product with a factor a + b + ... is multiplied out, and a Σ of a + b + ... that contains a Σ is
+# split term by term, only up to this many terms.
+MOST_TERMS = 64
 
 
 class Simplifier:
     """Simplifies expressions; `sizes` maps letters to sizes.
 
-    With `collect=False`, like terms and equal factors are not merged. `cancel`, for display only,
-    cancels equal factors of numerator and denominator. `budget` is the number of expressions that
-    may be simplified, including cached ones.
+    With `collect=False`, only the basic rules are applied: numbers are multiplied, and sums over
+    deltas collapse. Like terms and equal factors are not merged, and conditions do not simplify
+    other factors. `cancel`, for display only, cancels equal factors of numerator and denominator.
+    `budget` is the number of expressions that may be simplified, including cached ones.
     """
 
     def __init__(
@@ -66,7 +72,7 @@ class Simplifier:
         self.cached: dict[Expr, tuple[Expr, int]] = {}  # the result, and how many steps it took
 
     def __call__(self, e: Expr) -> Expr:
-        """The simplified expression. Raises TooLong if that exceeds the budget."""
+        """The simplified expression. Raises TooLong if all calls together exceed the budget."""
         if isinstance(e, Element | Number):
             self._count(1)
             return e
@@ -103,7 +109,7 @@ class Simplifier:
             return self.power(*new)
         return self.function(Function(e.op, new, e.attrs)) if isinstance(e, Function) else e
 
-    # ---- leaves ----------------------------------------------------------------------------------
+    # ---- relations, powers, functions ------------------------------------------------------------
 
     def relation(self, symbol: str, left: Place, right: Place) -> Expr:
         """A relation; 1 or 0 if it always or never holds."""
@@ -123,15 +129,11 @@ class Simplifier:
             return base
         if exponent == ZERO:
             return ONE
-        if not isinstance(exponent, Number) or not float(exponent.value).is_integer():
+        if not _is_integer(exponent):
             return Power(base, exponent)
         if isinstance(base, Product):
             return self.product(self.power(f, exponent) for f in base.factors)
-        if (
-            isinstance(base, Power)
-            and isinstance(base.exponent, Number)
-            and float(base.exponent.value).is_integer()
-        ):
+        if isinstance(base, Power) and _is_integer(base.exponent):
             return self.power(base.base, Number(int(base.exponent.value * exponent.value)))
         if isinstance(base, Number) and 0 < exponent.value <= 64:
             return Number(base.value**exponent.value)
@@ -321,7 +323,10 @@ class Simplifier:
         return None
 
     def _sum_of_dependent(self, letter: str, size: int, factors: list[Expr]) -> Expr:
-        """The sum over factors that all depend on the letter, merged with a sum among them."""
+        """The sum over the letter of the product of factors that all depend on it. If exactly one
+        factor is a Σ, the other factors are moved into it: Σ_i x[i] Σ_j y[i,j] is Σ_i Σ_j x[i]
+        y[i,j].
+        """
         if self.collect and is_reversed(letter, factors):
             new = {letter: places.Linear(((letter, -1),), size - 1)}
             factors = [self(substituted(f, new, self.sizes)) for f in factors]
@@ -343,11 +348,10 @@ class Simplifier:
             separate = list(body.terms)
         joint = [t for t in body.terms if t not in separate]
         sums = [self.sum(letter, size, t) for t in separate]
-        if joint:
-            rest = joint[0] if len(joint) == 1 else Total(tuple(joint))
-            sums.append(
-                Sum(letter, size, rest) if isinstance(rest, Total) else self.sum(letter, size, rest)
-            )
+        if len(joint) == 1:
+            sums.append(self.sum(letter, size, joint[0]))
+        elif joint:
+            sums.append(Sum(letter, size, Total(tuple(joint))))
         return self.total(sums)
 
     def _collapses(self, e: Expr, letter: str, size: int) -> bool:
@@ -360,17 +364,24 @@ class Simplifier:
         )
 
     def _solved(self, factor: Expr, letter: str, size: int) -> tuple[Place, list[Expr]] | None:
-        """The place that a delta fixes the letter to, and the conditions for it to be in range."""
+        """The place that a delta makes the letter equal to, and the conditions that it is in the
+        letter's range; None if the factor is not a delta that can be solved for the letter.
+        """
         if not isinstance(factor, Relation) or factor.symbol != "==":
             return None
         place = solve(factor.left, factor.right, letter)
         if place is None:
             return None
-        return place, [
-            c
-            for c in (self.relation("<=", 0, place), self.relation("<=", place, size - 1))
-            if c != ONE
-        ]
+        return place, self.range_conditions(place, size)
+
+    def range_conditions(self, place: Place, size: int) -> list[Expr]:
+        """The conditions that a place is from 0 to size - 1, without those that always hold."""
+        both = self.relation("<=", 0, place), self.relation("<=", place, size - 1)
+        return [condition for condition in both if condition != ONE]
+
+
+def _is_integer(e: Expr) -> TypeGuard[Number]:
+    return isinstance(e, Number) and float(e.value).is_integer()
 
 
 def is_delta(e: Expr) -> TypeGuard[Any]:
@@ -380,7 +391,9 @@ def is_delta(e: Expr) -> TypeGuard[Any]:
 
 
 def _sorted_bound(left: Place, right: Place) -> Expr:
-    """left ≤ right, with terms moved so that none is negative, if both sides have letters."""
+    """left ≤ right, with terms moved to the other side so that none is negative; unchanged if a
+    side is a number, or if all letters would be on one side, as in i ≤ 5 - j.
+    """
     difference = places.linear(places.plus(right, left, -1))
     positive = {a: n for a, n in difference.terms if n > 0}
     negative = {a: -n for a, n in difference.terms if n < 0}
@@ -393,14 +406,16 @@ def _sorted_bound(left: Place, right: Place) -> Expr:
 
 
 def _priority(letter: str):
-    """The sort key of letters: letters of the result before those of sums, earlier ones first."""
+    """The sort key of letters: given ones, such as i, before those of Lowering.fresh, such as _0;
+    then shorter names first, so that _9 is before _10.
+    """
     return letter.startswith("_"), len(letter), letter
 
 
 def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
     """Whether elements are indexed by the negated letter, such as x[n-k], and none by the letter
-    itself. If all factors are relations: whether each bounds a sum of the letter and other letters,
-    such as [k ≤ n-j].
+    itself. If all factors are relations of several letters: whether each is between a number and a
+    sum of letters that includes this one, such as [j+k ≤ 5].
     """
     negated = False
     bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]

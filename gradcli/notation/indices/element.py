@@ -3,7 +3,7 @@
 a.grad[0,1] = g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8
 
 It is derived from the gradient as built by the reverse pass, so that contributions from several
-paths are separate terms.
+paths are separate terms. Here `place` is the multi-index of the element, a tuple of integers.
 """
 
 from collections import Counter
@@ -265,7 +265,7 @@ def _collected(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
 
 
 def _in_order(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
-    """The terms, sorted by place if all are elements of one tensor."""
+    """The terms, in row-major order if all are elements of one tensor."""
     alone = [t[0] for t in result if len(t) == 1 and isinstance(t[0], Element)]
     plain = all(isinstance(p, int) for e in alone for p in e.places)
     if len(alone) < len(result) or len({e.node for e in alone}) > 1 or not plain:
@@ -338,8 +338,9 @@ def _is_sum(total: float, result: list[tuple[Expr, ...]], terms: Terms) -> bool:
 
 
 def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The place of the element to show. This is the first nonzero element with a factor other than
-    0 and 1, otherwise the first nonzero one, otherwise the first.
+    """The multi-index of the element to show. This is the first nonzero element with a factor
+    other than 0 and 1, otherwise the first nonzero one, otherwise the first. Without values, it is
+    the first element that has terms.
     """
     first, values = (0,) * grad.ndim, cache(values)
     array = values(grad)
@@ -361,7 +362,9 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 
 
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The place of the first element with terms among those that are tried, or the first place."""
+    """The multi-index of the first element with terms among those that are tried; otherwise that
+    of the first element.
+    """
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, MOST_TRIED)):
         place = multi_index(at, grad.shape)
@@ -437,7 +440,7 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
 
 
 def _numbers_first(factors: list[Tree]) -> list[Tree]:
-    """The factors, numbers first where there are others too: -2·x[0] for x[0]·(-2)."""
+    """The factors with numbers first, unless all are numbers: -2·x[0] for x[0]·(-2)."""
     numbers = [f for f in factors if isinstance(f, Verbatim)]
     others = [f for f in factors if not isinstance(f, Verbatim)]
     if not numbers or not others:

@@ -2,9 +2,9 @@
 
 An expression is a number, an element of a node, a relation between places (1 if it holds, otherwise
 0), a product, a total (a sum of terms), a sum over a letter, a power, or a function of expressions.
-A letter is an index variable such as i, a place an index expression such as i+1 (places.py). The
-sizes of letters are in `sizes` of the lowering (lower.py); collect.py simplifies expressions,
-written.py turns them into trees.
+A letter is an index variable such as i. A place is the index of an element along one dimension, as
+an expression: `i`, `i+1`, `y[i]` (places.py). The sizes of letters are in `sizes` of the lowering
+(lower.py); collect.py simplifies expressions, written.py turns them into trees.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -149,7 +149,9 @@ def rebuilt(e: Expr, new: "tuple[Expr, ...]") -> Expr:
 
 
 def with_ones(e: Expr, conditions: Collection[Expr]) -> Expr:
-    """The expression with 1 in place of conditions."""
+    """The expression with 1 in place of conditions, except where a Σ binds a letter of the
+    condition.
+    """
     if e in conditions:
         return ONE
     if isinstance(e, Sum):
@@ -209,7 +211,9 @@ def letters_of(e: Expr) -> frozenset[str]:
 
 
 def solve(left: Place, right: Place, letter: str) -> Place | None:
-    """The place of a letter for left == right; None if it is not an integer combination."""
+    """The place that equals the letter if left == right; None unless the letter occurs once, with
+    the coefficient 1 or -1.
+    """
     difference = places.linear(places.plus(left, right, -1))
     coefficient = dict(difference.terms).get(letter, 0)
     if coefficient not in (1, -1):
@@ -255,7 +259,7 @@ def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> 
 
 
 def replaced(e: Expr, node: Node, by: Callable[[tuple[Place, ...]], Expr]) -> Expr:
-    """The expression with every element of a node replaced."""
+    """The expression with `by(places)` in place of every element of a node; not inside places."""
     if isinstance(e, Element):
         return by(e.places) if e.node is node else e
     return rebuilt(e, tuple(replaced(part, node, by) for part in parts(e)))

@@ -23,7 +23,9 @@ from .expressions import (
 
 
 def split_number(factors: Iterable[Expr]) -> tuple[float, float, list[Expr]]:
-    """Numerator and denominator of the coefficient, and the other factors."""
+    """Numerator and denominator of the coefficient, and the other factors, including those of
+    factors that are products.
+    """
     numerator: float = 1
     denominator: float = 1
     rest: list[Expr] = []
@@ -51,7 +53,9 @@ def _as_int(value):
 
 
 def fraction(numerator, denominator) -> list[Expr]:
-    """A fraction as factors: a number, and if needed a power that divides."""
+    """A fraction as factors: for integers, the reduced numerator, and the power that divides unless
+    the denominator is 1; for floats, the quotient.
+    """
     if denominator == 1:
         return [Number(numerator)]
     if isinstance(numerator, int) and isinstance(denominator, int):
@@ -63,8 +67,8 @@ def fraction(numerator, denominator) -> list[Expr]:
 
 
 def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
-    """Equal factors merged into powers. Numerator and denominator stay separate unless `cancel`,
-    which turns 0 / 0 into a number.
+    """Equal factors merged into powers; equal conditions into one. Factors of the numerator and
+    the denominator stay separate unless `cancel`, which turns 0 / 0 into a number.
     """
     counts: dict = {}
     for f in factors:

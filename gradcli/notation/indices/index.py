@@ -3,6 +3,9 @@
 Letters are consistent: those of the output come first, an input has the same letters as in the
 forward expression, and a sum in a gradient has the letters of the dimension that it sums over. They
 are renamed only if the left side would otherwise have them in an order other than i, j, ...
+
+A place is the index of an element along one dimension, as an expression: `i`, `i+1`, `y[i]` (see
+places.py).
 """
 
 import re
@@ -122,7 +125,9 @@ class NamedSizes(Lowering):
         self.known = known
 
     def _known(self, node: Node) -> Expr | None:
-        """As in Lowering; the sum of a mask that is True everywhere is its number of elements."""
+        """As in Lowering, but None for numbers computed from sizes; the sum of a mask that is True
+        everywhere is its number of elements.
+        """
         mask = node.parents[0] if node.op.name == "sum" else node
         if mask is not node and mask.dtype == "bool" and self.values is not None:
             result = self.values(mask)
@@ -300,7 +305,7 @@ class Indices:
         return tuple(next(supply) if p is None else p for p in out)
 
     def places_of(self, x: Node) -> tuple[Place, ...]:
-        """The letters of an input; 0 where its size is 1."""
+        """The letters of the dimensions of an input; 0 for dimensions of size 1."""
         if x not in self.letters:
             supply = free_letters(self.reserved)
             self.letters[x] = tuple(0 if n == 1 else next(supply) for n in x.shape)

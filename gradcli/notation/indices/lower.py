@@ -1,14 +1,18 @@
 """From graphs to index notation, according to the field `index` of each operator. Its values:
 
-- a function `(lower, i, *inputs, **attrs)`: returns the element at place i, as an expression or a
-  node, made with the methods of Lowering; None if there is no expression
+- a function `(lower, i, *inputs, **attrs)`, where i has one place for each dimension of the output:
+  returns an expression for the element at i, or a node that has the same element at i, or None if
+  there is neither; it may use the methods of `lower`
 - "sum", "mean", "sum_to_size", "put_at": as the operators of these names; "reshape": the same
   elements in row-major order
 - "matmul", "einsum", or an equation of einsum
-- None: elementwise operators are functions, composites are expanded, other operators are opaque:
-  their elements are written as a formula with an index
+- None: an elementwise operator becomes arithmetic or a Function of elements; an operator that is
+  defined by others (`expand`) is lowered through its expansion; any other operator is opaque, which
+  means that its element is written as its formula with an index, such as f(x)[i]
 
-Lowered expressions are exact: only places are simplified.
+A place is the index of an element along one dimension, as an expression: `i`, `i+1`, `y[i]` (see
+places.py). Places are simplified; arithmetic is not. Guards against invalid values may be omitted:
+see unguarded() in lowering_primitives.py.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +59,9 @@ ARITHMETIC: dict[str, Callable[..., Expr]] = {
 
 
 class IndexArray(NamedTuple):
-    """An integer array in an index: the only column of `node`, or the given `column`."""
+    """A one-dimensional integer array in an index: the vector `node` if `column` is (), or column
+    d of the matrix `node` if `column` is (d,).
+    """
 
     node: Node
     column: tuple[int, ...]
@@ -64,9 +70,9 @@ class IndexArray(NamedTuple):
 class Lowering(LoweringPrimitives):
     """Lowers nodes to expressions.
 
-    `names` are the nodes that become elements: inputs, the seed and named nodes. `values` returns
-    the arrays of integer tensors and masks used as indices, or None. `opaque` collects nodes
-    without index notation.
+    `names` are the nodes that become elements: inputs, the seed and named nodes. `values`
+    returns the array of an integer or boolean node, or None if it is not known; without `values`,
+    no such array is known. `opaque` collects nodes without index notation.
     """
 
     def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any] | None = None):
@@ -110,7 +116,7 @@ class Lowering(LoweringPrimitives):
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
 
     def _as_condition(self, mask: Node, at: tuple[Place, ...]) -> Expr:
-        """A mask as a condition on elements that does not depend on the values of inputs: x < -1 in
+        """A mask as a condition on elements, written alike for all values of the inputs: x < -1 in
         the mask (x > 0) | (x < -1) is written even if no element is less than -1.
         """
         values, self.values = self.values, None
@@ -120,7 +126,9 @@ class Lowering(LoweringPrimitives):
             self.values = values
 
     def _of_argument(self, node: Node) -> Node:
-        """x > 0 for relu(x) > 0 if relu(x) has no name: conditions are written as in formulas."""
+        """The node x > 0 for relu(x) > 0, and x ≤ 0 for relu(x) ≤ 0, unless relu(x) has a name;
+        other nodes unchanged.
+        """
         if node.op.name not in ("gt", "le") or node.parents[0].op.name != "relu":
             return node
         output, bound = node.parents
@@ -132,8 +140,8 @@ class Lowering(LoweringPrimitives):
         )
 
     def _known(self, node: Node) -> Expr | None:
-        """The number that all elements of a node equal, if it is a constant, or a known integer
-        tensor or mask.
+        """The number that all elements of a constant, a tensor with data, or an integer or boolean
+        node with known values equal; None if they differ or are not known.
         """
         if node.op.name == "constant":
             return Number(node.attrs["value"])
@@ -148,8 +156,9 @@ class Lowering(LoweringPrimitives):
         return Number(array.flat[0].item())
 
     def arange_place(self, e: Expr) -> Place | None:
-        """The place that an element of a known arange equals, as i for arange(3)[i]; None for named
-        tensors and array literals.
+        """The place that an element of an arange with step 1 or -1 equals, such as i for
+        arange(3)[i]; None for other elements, also for those of tensors that have a name or are
+        written as a list.
         """
         if not isinstance(e, Element) or e.node in self.names:
             return None
@@ -178,9 +187,9 @@ class Lowering(LoweringPrimitives):
         form = ARITHMETIC.get(node.op.spelling or "")
         if form is not None:
             return form(*args)
-        text = node.op.in_torch(node)  # as functions of PyTorch
-        if text is not None:
-            return self.of(text, at)
+        in_torch = node.op.in_torch(node)  # an equal node, if PyTorch does not have the operator
+        if in_torch is not None:
+            return self.of(in_torch, at)
         if len(args) < len(node.inputs):  # an omitted optional input: clamp(x, max=1)
             return self.element(node, at)
         return Function(node.op, args, tuple(node.attrs.items()))
@@ -193,12 +202,13 @@ class Lowering(LoweringPrimitives):
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
         """The lowered expansion of a node; a node with opaque nodes in it is opaque itself."""
-        before = dict(self.opaque)
-        lowered = self(node.op.expanded(node), at)
-        if len(self.opaque) == len(before):
-            return lowered
-        self.opaque = before
-        return self.element(node, at)
+        outside, self.opaque = self.opaque, {}
+        try:
+            lowered = self(node.op.expanded(node), at)
+            is_opaque = bool(self.opaque)
+        finally:
+            self.opaque = outside
+        return self.element(node, at) if is_opaque else lowered
 
     # ---- forms -----------------------------------------------------------------------------------
 
@@ -218,15 +228,11 @@ class Lowering(LoweringPrimitives):
         rest = iter([p for d, p in enumerate(at) if d not in over] if node.attrs["keepdim"] else at)
         return self._over_axes(x, [None if d in over else next(rest) for d in range(x.ndim)])
 
-    def _over_axes(self, x: Node, at: list[Place | None]) -> Expr:
+    def _over_axes(self, x: Node, at: Sequence[Place | None]) -> Expr:
         """The sum over the dimensions whose place is None."""
-        bound = [(d, self.fresh(x.shape[d])) for d, place in enumerate(at) if place is None]
-        for d, letter in bound:
-            at[d] = letter
-        body = self(x, at)  # type: ignore[arg-type]
-        for d, letter in reversed(bound):
-            body = body if x.shape[d] == 1 else Sum(letter, x.shape[d], body)
-        return body
+        sums: dict[str, int] = {}
+        full = [self._bound(sums, n) if p is None else p for p, n in zip(at, x.shape, strict=True)]
+        return _summed(self(x, full), reversed(sums.items()))
 
     def _mean(self, node: Node, at: tuple[Place, ...]) -> Expr:
         (x,) = node.parents
@@ -263,19 +269,18 @@ class Lowering(LoweringPrimitives):
         sizes: dict[str, int] = {}
         for term, x in zip(operands, node.parents, strict=True):
             for key, n in _einsum_items(term, x.shape):
-                sizes[key] = sizes.get(key, 1) if n == 1 else n  # also for a size of 0
-        bound = {key: self.fresh(n) for key, n in sizes.items() if key not in place_of}
-        place_of |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
+                sizes[key] = sizes.get(key, 1) if n == 1 else n  # 1 is broadcast, also to 0
+        sums: dict[str, int] = {}
+        place_of |= {key: self._bound(sums, n) for key, n in sizes.items() if key not in place_of}
         factors = []
         for term, x in zip(operands, node.parents, strict=True):
             factors.append(self(x, [place_of[key] for key, _ in _einsum_items(term, x.shape)]))
-        body = product_of(factors)
-        for key, letter in reversed(bound.items()):
-            body = body if sizes[key] == 1 else Sum(letter, sizes[key], body)
-        return body
+        return _summed(product_of(factors), reversed(sums.items()))
 
     def _put_at(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        """An element of v scattered into zeros: deltas, and sums over slices and index arrays."""
+        """An element of a tensor of zeros with v added at an index: an element of v times deltas
+        and bounds, summed over index arrays and over slices with a step.
+        """
         (v,) = node.parents
         items = self._items(node.attrs["index"], node.shape)
         if items is None:
@@ -309,14 +314,12 @@ class Lowering(LoweringPrimitives):
             else:
                 return ZERO
         leading = [0] * (v.ndim - len(source))  # leading dimensions of size 1, which put_at allows
-        expr: Expr = Product((*factors, self.of(v, leading + source)))
-        for letter, count in sums.items():
-            expr = Sum(letter, count, expr)
-        return expr
+        return _summed(Product((*factors, self.of(v, leading + source))), sums.items())
 
     def _along(self, positions: range, place: Place, sums: dict[str, int]) -> tuple[Expr, Place]:
-        """The factor that is 1 if a place is one of these positions, and its index among them, for
-        which a new letter is added to `sums`.
+        """A factor, and an index into v. For consecutive positions, the factor is the bound that
+        `place` is among them. Otherwise it is a delta of `place` and the position numbered by a new
+        letter, which is added to `sums`.
         """
         start, step, count = positions.start, positions.step, len(positions)
         if step == 1 and count > 1:
@@ -325,6 +328,7 @@ class Lowering(LoweringPrimitives):
         return delta(place, places.plus(start, among, step)), among
 
     def _bound(self, sums: dict[str, int], size: int) -> Place:
+        """A new letter, which is added to `sums` with its size; 0 for size 1."""
         if size == 1:
             return 0
         letter = self.fresh(size)
@@ -377,8 +381,8 @@ class Lowering(LoweringPrimitives):
         return result if adjacent and len(counts) <= 1 else None
 
     def _index_arrays(self, item: Any, sizes: Iterator[int]) -> "list[IndexArray] | None":
-        """The index arrays of an integer array or a mask, one for each dimension that it indexes;
-        None if it is not one-dimensional.
+        """The index arrays of a mask, one for each of its dimensions, or of a one-dimensional
+        integer array; None for other arrays.
         """
         array = np.asarray(item.value if isinstance(item, Array) else item)
         text = item.text if isinstance(item, Array) else str(list(item))
@@ -392,15 +396,22 @@ class Lowering(LoweringPrimitives):
         return [IndexArray(self._index_node(array % next(sizes), text), ())]
 
     def _index_node(self, array: Any, text: str) -> Node:
-        """The node of an index array, the same for equal arrays."""
+        """The node of an index array: one node for all equal arrays with the same text."""
         key = (text, array.tobytes())
         if key not in self.index_nodes:
             self.index_nodes[key] = OPS["tensor"](data=Array(array, text))
         return self.index_nodes[key]
 
 
+def _summed(body: Expr, sums: Iterable[tuple[str, int]]) -> Expr:
+    """The sum of body over letters, with their sizes, the innermost first."""
+    for letter, size in sums:
+        body = Sum(letter, size, body)
+    return body
+
+
 def indexing_mask(text: str) -> str | None:
-    """The mask in the text of the indices of its True elements; None for other texts."""
+    """The text of the mask m, if `text` is nonzero(m); otherwise None."""
     start, end = TRUE_AT.split("{}")
     inside = text.removeprefix(start).removesuffix(end)
     return inside if text == TRUE_AT.format(inside) else None
@@ -418,7 +429,7 @@ def _definitions(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
     """
     for node in names:
         inner = node
-        # operators with a `workspace` may have large expansions
+        # not expansions with temporary arrays (`workspace`), which may be large
         while inner.op.expand is not None and inner.op.workspace is None:
             inner = inner.op.expanded(inner)
             if inner.parents and inner not in names:

@@ -1,4 +1,8 @@
-"""The primitives by which functions in `index` fields define elements of operators."""
+"""The methods of Lowering that functions in `index` fields use to define elements of operators.
+
+A place is the index of an element along one dimension, as an expression: `i`, `i+1`, `y[i]` (see
+places.py). `at` has one place for each dimension of a tensor.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -23,7 +27,7 @@ from .places import Linear, Picked, Place
 
 
 class LoweringPrimitives(ABC):
-    """`self(x, places)` is the element of a node; `sizes` are those of the letters."""
+    """The base class of Lowering. `sizes` maps letters to their sizes."""
 
     sizes: dict[str, int]
 
@@ -42,7 +46,7 @@ class LoweringPrimitives(ABC):
         return letter
 
     def of(self, x: Node, at: Sequence[Place]) -> Expr:
-        """The element of x at the place `at`, in a shape that x is broadcast to."""
+        """The element of x at `at`, the places in a shape that x is broadcast to."""
         return self(x, at[len(at) - x.ndim :])
 
     def number(self, value: float) -> Expr:
@@ -101,7 +105,9 @@ class LoweringPrimitives(ABC):
         return self.of(value, at)
 
     def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:
-        """An element of an integer tensor as a place in a dimension of this size."""
+        """An element of an integer tensor as a place in a dimension of this size: a number or an
+        index expression if its value is known, otherwise a Picked.
+        """
         value = Simplifier(self.sizes)(self(index, at))
         if isinstance(value, Number):
             return int(value.value) + size * (value.value < 0)
@@ -111,7 +117,9 @@ class LoweringPrimitives(ABC):
     def split(
         self, at: Sequence[Place], old: Sequence[int], new: Sequence[int]
     ) -> tuple[Place, ...]:
-        """The place in shape `new` of the element at `at` in shape `old`, in row-major order."""
+        """The places in shape `new` of the element that is at `at` in shape `old`, if both have
+        their elements in row-major order.
+        """
         flat: Place = 0
         for place, n in zip(at, old, strict=True):
             flat = places.plus(places.plus(flat, flat, n - 1), place)
@@ -230,7 +238,7 @@ class LoweringPrimitives(ABC):
         return value if high is None else Function(OPS["minimum"], (value, self.of(high, at)))
 
     def gathered(self, at: Sequence[Place], x: Node, index: Node, dim: int) -> Expr | None:
-        """An element of x.gather(dim, index); x itself if x is 0-d, None if the ranks differ."""
+        """An element of x.gather(dim, index); that of x if x is 0-d, None if the ranks differ."""
         if not x.ndim or x.ndim != index.ndim:
             return None if x.ndim else self(x, ())
         axis = shapes.axis(dim, x.ndim)
@@ -259,6 +267,6 @@ class LoweringPrimitives(ABC):
 def _input_places(
     positions: Sequence[Place], kernel: Sequence[Place], stride: Sequence[int], dilation
 ) -> list[Place]:
-    """The places in the input that one place of the kernel covers, for one position of it."""
+    """The places in the input under one element of the kernel, for one position of the kernel."""
     steps = zip(positions, kernel, stride, dilation)
     return [places.plus(places.plus(0, p, s), k, d) for p, k, s, d in steps]

@@ -1,4 +1,5 @@
-"""Places, the indices of elements in index notation: `i`, `i+1`, `3i+j`, `i//3`, `i%3`, `y[i]`.
+"""Places: in index notation, the index of an element along one dimension, as an expression: `i`,
+`i+1`, `3i+j`, `i//3`, `i%3`, `y[i]`.
 
 A place is an int, a letter, or a Linear: integer multiples of atoms plus an offset. An atom is a
 letter, a Part (a place after // and %, for reshape) or a Picked (an element of an integer tensor).
@@ -52,7 +53,7 @@ def linear(place) -> Linear:
 
 
 def plain(terms: Mapping[Any, int], offset: int) -> Place:
-    """The shortest form of a sum."""
+    """The place that is the sum of times * atom, for the items of `terms`, plus an offset."""
     nonzero = tuple((atom, times) for atom, times in terms.items() if times)
     if not nonzero:
         return offset
@@ -84,7 +85,7 @@ def _merge_parts(form: Linear) -> Place:
 
 def without_factor(left: Place, right: Place) -> tuple[Place, Place] | None:
     """Both sides of left == right divided by their common factor: i and j + 1 for 2i and 2j + 2.
-    None if they are never equal, as 2i and 2j + 1.
+    Unchanged if there is none, None if the sides are never equal, as 2i and 2j + 1.
     """
     terms, offset = linear(plus(right, left, -1))
     factor = gcd(*(n for _, n in terms))
@@ -147,7 +148,9 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
 
 
 def _reduced(place: Place, by: int, sizes: Mapping[str, int]) -> tuple[Place, int]:
-    """Place and divisor reduced by a common factor: (5j+k) // 15 is j // 3 if k < 5."""
+    """Place and divisor reduced by a common factor, if there is one: (5j+k) // 15 is j // 3 if
+    k < 5.
+    """
     form = linear(place)
     for shared in sorted({gcd(n, by) for _, n in form.terms} - {1, by}, reverse=True):
         whole = {a: n // shared for a, n in form.terms if n % shared == 0}

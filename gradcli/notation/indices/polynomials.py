@@ -29,7 +29,7 @@ from .expressions import (
 )
 from .lower import Lowering
 
-Symbol = tuple[str, tuple[int, ...]]  # the name of an input, and the place of an element in it
+Symbol = tuple[str, tuple[int, ...]]  # the name of an input, and the indices of an element
 Monomial = tuple[tuple[Symbol, int], ...]  # symbols in order, each with its exponent
 Polynomial = dict[Monomial, Fraction]
 
@@ -42,8 +42,8 @@ class NotPlain(Exception):
 
 
 class Polynomials:
-    """Polynomials of elements of nodes. `names` are those of symbolic inputs; `values` returns the
-    arrays of nodes that depend on other inputs only, or None.
+    """The elements of nodes as polynomials. `names` are those of symbolic inputs; `values` returns
+    the array of a node that depends on none of them, or None if it is not known.
     """
 
     def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any]):

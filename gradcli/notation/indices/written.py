@@ -1,4 +1,8 @@
-"""Expressions of index notation as trees, with readable letters for the indices of sums."""
+"""Expressions of index notation as trees, with readable letters for the indices of sums.
+
+A place is the index of an element along one dimension, as an expression: `i`, `i+1`, `y[i]` (see
+places.py).
+"""
 
 import ast
 from collections.abc import Collection, Mapping, Sequence

@@ -40,7 +40,10 @@ def _whole_diagonal(down: int, size: int) -> Part:
 
 
 def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
-    """The sum of diagonals; None if a term is not on a diagonal, or if there are too many terms."""
+    """The sum of diagonals. None if the matrix is not square, has several letters of rows or of
+    columns, or is diagonal or zero; if a term is not on one diagonal or its weight has no formula;
+    and if there are too many terms.
+    """
     if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
         return None
     (row,), (column,) = rows, columns
@@ -80,7 +83,7 @@ def _part_and_weight(
     e: Expr, row: str, column: str, sizes: Mapping[str, int]
 ) -> tuple[Part, Expr] | None:
     """The part of a diagonal that a term fills, and its weight in terms of the column's letter;
-    None if it is on no diagonal.
+    None if it is zero, or not a range of one diagonal.
     """
     relations = [f for f in factors_of(e) if isinstance(f, Relation)]
     rest = [f for f in factors_of(e) if not isinstance(f, Relation)]
@@ -107,7 +110,9 @@ def _part_and_weight(
 
 
 def _diagonal(write: "Matrices", weight: Expr, part: Part, column: str) -> Tree | None:
-    """diag(w), diag(w, 1), diag(pad(w, (0, 1))): with zeros before and after the part."""
+    """The matrix with one part of a diagonal: diag(w), diag(w, 1), or with zeros before and after
+    the part, diag(pad(w, (0, 1))). None if the weights have no formula.
+    """
     inside = write.with_sizes({INSIDE: part.last - part.first + 1})
     at_first = {column: plus(INSIDE, part.first)}
     number, rest = write.number(substituted(weight, at_first, inside.sizes))

@@ -47,9 +47,7 @@ class Term(NamedTuple):
     the other letters of the matrix to places, which are index expressions such as 2 * i + 1, in
     terms of free letters. If each fixed letter equals a free one, `strides` are the strides in
     bytes, along each free letter, of a view of the matrix; otherwise None. `groups` maps sorted
-    letters to the product of all factors with exactly these letters. `single` says that the values
-    are those of one array, or their reciprocals. `alone` is the node whose array is the term, if
-    any.
+    letters to the product of all factors with exactly these letters.
     """
 
     number: float
@@ -59,18 +57,24 @@ class Term(NamedTuple):
     strides: tuple[int, ...] | None
     sums: tuple[str, ...]
     groups: Mapping[tuple[str, ...], Expr]
-    single: bool = False
-    alone: Node | None = None
 
-    def complete(self) -> "Term":
-        """The term with `single` and `alone` set from its groups."""
-        if self.sums or len(self.groups) != 1:
-            return self._replace(single=False, alone=None)
-        ((letters, e),) = self.groups.items()
-        single = isinstance(e.base if isinstance(e, Power) else e, Element)
-        element = e if self.number == 1 and isinstance(e, Element) else None
-        is_whole = element is not None and element.places == letters == self.free
-        return self._replace(single=single, alone=element.node if element and is_whole else None)
+    @property
+    def is_power(self) -> bool:
+        """Whether the values are `number` times those of one array or a power of it, unsummed."""
+        e = self._only_group
+        return isinstance(e.base if isinstance(e, Power) else e, Element)
+
+    @property
+    def array_node(self) -> Node | None:
+        """The node whose array is the values of the term, if there is one."""
+        e = self._only_group
+        if self.number != 1 or not isinstance(e, Element) or self.free not in self.groups:
+            return None
+        return e.node if e.places == self.free else None
+
+    @property
+    def _only_group(self) -> Expr | None:
+        return None if self.sums or len(self.groups) != 1 else next(iter(self.groups.values()))
 
 
 class ClosedForm(NamedTuple):
@@ -103,9 +107,8 @@ def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
         terms = _Terms(lower.sizes, letters)(e)
     except (TooLong, RecursionError):
         return None
-    whole = tuple(term.complete() for term in terms)
     shape = tuple(lower.sizes[k] for k in letters)
-    return ClosedForm(letters, shape, lower.sizes, whole, _nodes(terms))
+    return ClosedForm(letters, shape, lower.sizes, tuple(terms), _nodes(terms))
 
 
 def _nodes(terms: Iterable[Term]) -> tuple[Node, ...]:
@@ -209,10 +212,8 @@ class _Terms:
             if letter in self.letters:
                 fixed[letter] = place
             sums -= {letter}
-            bounds = (0, place), (place, self.sizes[letter] - 1)
-            guards = [self.simplify.relation("<=", *pair) for pair in bounds]
             waiting = [self.simplify(substituted(f, new, self.sizes)) for f in (*done, *waiting)]
-            done = [g for g in guards if g != ONE]
+            done = self.simplify.range_conditions(place, self.sizes[letter])
         return self._build_term(sums, done, fixed)
 
     def _solved(self, e: Expr) -> tuple[str, Place] | None:

@@ -34,8 +34,9 @@ class Composition:
 
     def __call__(self, layout: Layout, to_input: bool = True, deep: int = 2) -> Tree | None:
         """The shortest product of two matrices, or the sum of terms if there is no short product;
-        None if the formula would be too long. `to_input` says whether the columns are those of the
-        input. `deep` is the depth to which factors without a formula are composed themselves.
+        None if there is neither, or the formula would be too long. `to_input` says whether the
+        columns are those of the input. `deep` is the depth to which factors without a formula are
+        composed themselves.
         """
         products = []
         for before, after in _splits(layout):
@@ -57,7 +58,9 @@ class Composition:
         return written
 
     def _sum(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
-        """The sum of the matrices of a gradient's terms, grouped by common bottlenecks."""
+        """The sum of the matrices of a gradient's terms, grouped by common bottlenecks; None if the
+        gradient has one group, or if a group has no formula.
+        """
         out: Tree | None = None
         grad, seed = layout.grad, layout.seed
         groups = _grouped(_terms(grad, seed), seed)

@@ -55,7 +55,7 @@ class _Evaluation:
         shape, out = self.form.shape, None
         for term in self.form.terms:
             values = self._term_values(term)
-            if not (term.single or np.isfinite(values).all()):
+            if not (term.is_power or np.isfinite(values).all()):
                 raise _NotApplicable
             if out is None and not term.fixed and values.shape == shape:
                 out = self._as_new_array(values)
@@ -74,7 +74,7 @@ class _Evaluation:
     # ---- one term --------------------------------------------------------------------------------
 
     def _term_values(self, term: Term) -> Any:
-        node = term.alone
+        node = term.array_node
         if node is not None and node.shape == term.shape:
             return self.value(node)
         return self._values(term)

@@ -27,7 +27,8 @@ def einsum_formula(
     write: Matrices, e: Expr, rows: Sequence[str], columns: Sequence[str]
 ) -> Tree | None:
     """The formula of an entry with these letters of rows and columns, as a matrix. None if it
-    contains no sum, contains a relation, or has a factor without a formula.
+    contains no sum, contains a relation, has a factor without a formula, or is a product of
+    vectors and matrices only.
     """
     number, factors = write.number(e)
     parts = [*_parts(factors)]

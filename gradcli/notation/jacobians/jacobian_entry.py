@@ -381,7 +381,7 @@ class JacobianEntry:
 
     def _update(self) -> Named | None:
         """Name and formula of a diagonal matrix plus a low-rank one, such as diag(s) - outer(s, s),
-        or a multiple of it: 2 * (diag(s) - outer(s, s)).
+        or a multiple of it: 2 * (diag(s) - outer(s, s)); None for other matrices.
         """
         terms = self._expanded_terms()
         if len(terms) != 2 or len(self.rows) != len(self.columns):
@@ -395,7 +395,7 @@ class JacobianEntry:
         return update and (update[0], self.write.scaled(common, update[1]))
 
     def _update_of(self, terms: Sequence[Expr]) -> Named | None:
-        """As `_update`, for two terms that share no coefficient."""
+        """As `_update`, for these two terms."""
         entries = [JacobianEntry(t, self.rows, self.columns, self.write) for t in terms]
         diagonals = [r for r in entries if r._diagonal()]
         low_rank = [r for r in entries if not any(map(has_relation, r.factors))]

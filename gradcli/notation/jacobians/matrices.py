@@ -187,11 +187,12 @@ class Matrices(Tensors):
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]
     ) -> Tree | None:
         """kron(A, B), if the factors separate into those of leading and of other letters; matrices
-        are tried before vectors.
+        are tried before vectors. Otherwise kron(A, B) with permuted rows, or a tensor of all
+        letters as a matrix.
         """
         all_letters = {*rows, *columns}
-        places = product(range(len(rows) + 1), range(len(columns) + 1))
-        for p, q in sorted(places, key=lambda place: 0 in place):
+        cuts = product(range(len(rows) + 1), range(len(columns) + 1))
+        for p, q in sorted(cuts, key=lambda cut: 0 in cut):
             leading = {*rows[:p], *columns[:q]}
             if not leading or leading == all_letters:
                 continue
@@ -212,7 +213,7 @@ class Matrices(Tensors):
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]
     ) -> Tree | None:
         """kron(A, B[:, None]).reshape(-1, m), a kron(A, B) with permuted rows, if trailing letters
-        of rows separate with leading letters of columns.
+        of rows separate with leading letters of columns; for relations only, a permutation.
         """
         if all(isinstance(f, Relation) for f in factors):
             return self._permutation(factors, rows, columns)

@@ -201,7 +201,9 @@ def _weighted_ones(
 def _triangle(
     write: Tensors, plain: Plain, bound: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
-    """tril(A) or triu(A) for a bound between the letters; None for other relations."""
+    """tril(A) or triu(A) for a bound between the letters, or a triangle of ones times the weights
+    of rows or of columns; None for other relations.
+    """
     weights = product_of(rest)
     for letter in (row, column):
         if rest and letters_of(weights) - {*write.fixed} == {letter}:

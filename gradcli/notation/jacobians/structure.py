@@ -239,7 +239,9 @@ def _composed_or_banded(composed: Tree | None, banded: Tree | None) -> Tree | No
 
 
 def _with_formula(result: Structure, formula: Tree | None) -> Structure:
-    """A structure with a formula for the whole matrix."""
+    """The structure with this formula of the whole matrix; if it is a Kronecker product, it is also
+    the structure's name, unless that is diagonal.
+    """
     if formula is None or result.name == "diagonal":
         return result._replace(formula=formula)
     return result._replace(name=kronecker_name(formula) or result.name, formula=formula)
@@ -345,7 +347,7 @@ def _jacobian_entry(
 
 
 def _structure_of_matrix(matrix: Any, total: int) -> Structure:
-    """The structure that the values of the matrix show."""
+    """The structure that the values of the matrix show; dense if they are not known."""
     if not total:
         return Structure("zero", None, 0, total)
     if matrix is None:

@@ -447,7 +447,7 @@ class Tensors:
         return None if index is None else (indexed(name, index), (letter,))
 
     def slice_of(self, start: int, step: int, count: int, size: int) -> str | None:
-        """The slice of `count` places from `start`, in ascending order: 1:, :-1, ::2; None if some
+        """The slice of `count` indices from `start`, in ascending order: 1:, :-1, ::2; None if some
         are out of range.
         """
         low, high = sorted((start, start + step * (count - 1)))
@@ -457,11 +457,11 @@ class Tensors:
         end = "" if high + abs(step) >= size else self._end(high + 1, size)
         return f"{begin}:{end}" + (f":{abs(step)}" if abs(step) > 1 else "")
 
-    def _end(self, place: int, size: int) -> str:
-        """A place as an index, counted from the end if that is nearer: -1."""
-        from_end = size - place
-        is_nearer = from_end < min(place, LEAST) if self.generic_sizes else from_end < place
-        return f"-{from_end}" if is_nearer else tree.text(self.constant(place))
+    def _end(self, index: int, size: int) -> str:
+        """The text of an index, counted from the end if that is nearer: -1."""
+        from_end = size - index
+        is_nearer = from_end < min(index, LEAST) if self.generic_sizes else from_end < index
+        return f"-{from_end}" if is_nearer else tree.text(self.constant(index))
 
 
 def triangle(bound: Relation, row: str, column: str, whole: Tree) -> Tree | None:

@@ -52,8 +52,8 @@ def module(
     more: Callable[[str], Any] = lambda name: MISSING,
     operators: bool = True,
 ) -> Module:
-    """A module with `members`, the functions registered for `places`, values that `more(name)`
-    returns, and operators.
+    """A module with `members`, the functions registered for `places` (keys of TABLES), values that
+    `more(name)` returns, and operators.
     """
 
     def find(name: str) -> Any:

@@ -185,7 +185,9 @@ def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any)
 
 
 def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
-    """The result for tensors if it is a tensor; MISSING if NumPy returns an array for them."""
+    """The result for tensors if it is a tensor; MISSING if NumPy returns an array for them.
+    Raises the program's TypeError if NumPy or PyTorch does.
+    """
     if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
     if name == "concatenate" and isinstance(args[0], Tensor):

@@ -1,4 +1,9 @@
-"""Modules of Python's standard library: tables of functions and classes by name."""
+"""Modules of Python's standard library, for programs that gradcli interprets.
+
+Each module is a table of functions and classes by name. The first argument `m` of a function is the
+interpreter; `m.spend` counts steps and memory against the program's budget. `payload` is the
+built-in value of an instance.
+"""
 
 import functools
 import itertools
@@ -16,7 +21,7 @@ from ..python.classes import (
     NAMED_TUPLE,
     make_named_tuple,
 )
-from ..python.methods import DICT, ITEMS, KEYS, VALUES, collected, host_call, update
+from ..python.methods import DICT, ITEMS, KEYS, VALUES, collected, host_call, ordered, update
 from ..python.objects import FUNCTION, PLAIN, Function, Generator, Iterable, View
 from ..python.operations import BINARY, COMPARED, iterator_class, plain
 from ..python.values import (
@@ -55,7 +60,9 @@ def number_function(name: str, function: Callable) -> Callable:
 
 
 def real(m: Any, value: Any) -> Any:
-    """A value as a number; an iterable as a list of numbers."""
+    """A value as a number; an iterable as a list of numbers. Raises the program's TypeError for
+    other values.
+    """
     number = m.number(value, "__float__")
     if type(number) in (list, tuple, range) or isinstance(number, Iterable):
         return [m.number(x, "__float__") for x in collected(m, number)]
@@ -154,7 +161,7 @@ class Random:
         return self.draw(m, "sample", collected(m, values), m.index(k))
 
     def function(self, name: str) -> Callable:
-        """The function of the module for a method of the generator."""
+        """The function that calls the method `name`: of the module random, and of random.Random."""
         if name in OWN_METHODS:
             return getattr(self, name)
         return lambda m, *args, **named: self.draw(m, name, *args, **named)
@@ -288,13 +295,20 @@ def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int
 
 
 def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """A Counter combined of two; only positive counts are kept."""
+    """A Counter of the counts that `function` combines, those of them that are positive;
+    NotImplemented if `b` is no Counter.
+    """
     if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
         return NotImplemented
     keys = {**a.payload, **b.payload}
     m.spend(len(keys), 60 * len(keys))
     counts = {k: function(a.payload.get(k, 0), b.payload.get(k, 0)) for k in keys}
     return m.call(COUNTER, ({k: n for k, n in counts.items() if n > 0},))
+
+
+def elements(m: Any, self: Any) -> Iterator[Any]:
+    counts = self.payload.items()
+    return (k for k, n in counts for _ in range(m.index(n)) if m.spend() is None)
 
 
 def most_common(m: Any, self: Any, n: Any = None) -> list:
@@ -325,14 +339,24 @@ def popitem_ordered(m: Any, self: Any, last: Any = True) -> Any:
     return key, self.payload.pop(key)
 
 
+def equal_ordered(m: Any, self: Any, other: Any) -> bool:
+    """OrderedDict.__eq__: the order of items matters if both are OrderedDicts."""
+    if isinstance(other, Instance) and other.cls.derives_from(ORDERED):
+        return m.equal(list(self.payload.items()), list(other.payload.items()))
+    return m.equal(self.payload, other)
+
+
 ORDERED_KEYS, ORDERED_VALUES, ORDERED_ITEMS = (
     Class(f"odict_{kind}", (base,))
     for kind, base in (("keys", KEYS), ("values", VALUES), ("items", ITEMS))
 )
-ORDERED = derived(
+ORDERED: Class = derived(
     "OrderedDict",
     DICT,
     {
+        "__eq__": equal_ordered,
+        "__ne__": lambda m, self, other: not equal_ordered(m, self, other),
+        "copy": shallow,
         "__repr__": repr_ordered,
         "move_to_end": move_to_end,
         "popitem": popitem_ordered,
@@ -346,6 +370,7 @@ DEFAULT = derived(
     DICT,
     {
         "__init__": start_default,
+        "copy": shallow,
         "__missing__": missing_default,
         "__repr__": lambda m, self: (
             f"defaultdict({m.repr(self.fields['default_factory'])}, {m.repr(self.payload)})"
@@ -357,6 +382,7 @@ COUNTER = derived(
     DICT,
     {
         "__init__": count,
+        "copy": shallow,
         "update": count,
         "__missing__": lambda m, self, key: 0,
         "most_common": most_common,
@@ -365,10 +391,10 @@ COUNTER = derived(
         "__sub__": lambda m, a, b: _combined(m, a, b, lambda x, y: x - y),
         "__and__": lambda m, a, b: _combined(m, a, b, min),
         "__or__": lambda m, a, b: _combined(m, a, b, max),
+        "__pos__": lambda m, self: _combined(m, self, self, lambda x, y: x),
+        "__neg__": lambda m, self: _combined(m, self, self, lambda x, y: -x),
         "total": lambda m, self: total(m, list(self.payload.values())),
-        "elements": lambda m, self: Iterable(
-            iterator_class("chain"), iter([k for k, n in self.payload.items() for _ in range(n)])
-        ),
+        "elements": lambda m, self: Iterable(iterator_class("chain"), elements(m, self)),
         "__repr__": lambda m, self: (
             f"Counter({m.repr(dict(most_common(m, self)))})" if self.payload else "Counter()"
         ),
@@ -398,7 +424,7 @@ def deque_appendleft(m: Any, self: Any, value: Any) -> None:
 
 
 def deque_extend(m: Any, self: Any, values: Any) -> None:
-    for value in m.iterate(values):
+    for value in list(self.payload) if values is self else m.iterate(values):
         deque_append(m, self, value)
 
 
@@ -409,6 +435,25 @@ def deque_extendleft(m: Any, self: Any, values: Any) -> None:
 
 def deque_copy(m: Any, self: Any) -> Any:
     return m.call(self.cls, (list(self.payload), self.fields["maxlen"]))
+
+
+def deque_sum(m: Any, self: Any, other: Any) -> Any:
+    if not (isinstance(other, Instance) and other.cls.derives_from(DEQUE)):
+        text = f'can only concatenate deque (not "{m.type_name(other)}") to deque'
+        raise error("TypeError", text)
+    result = deque_copy(m, self)
+    deque_extend(m, result, other.payload)
+    return result
+
+
+def deque_added(m: Any, self: Any, values: Any) -> Any:
+    deque_extend(m, self, values)
+    return self
+
+
+def deque_times(m: Any, self: Any, n: Any) -> Any:
+    items = m.binary(BINARY["Mult"], self.payload, n)
+    return m.call(self.cls, (items, self.fields["maxlen"]))
 
 
 def deque_equals(m: Any, self: Any, other: Any) -> Any:
@@ -465,6 +510,9 @@ DEQUE = derived(
         **{name: of_list(name) for name in ("count", "index", "remove", "reverse", "insert")},
         "copy": deque_copy,
         "__copy__": deque_copy,
+        "__add__": deque_sum,
+        "__iadd__": deque_added,
+        "__mul__": deque_times,
         "__contains__": lambda m, self, value: m.contains(self.payload, value),
         "__reversed__": lambda m, self: m.iterator(self.payload[::-1]),
         "__bool__": lambda m, self: bool(self.payload),
@@ -535,31 +583,45 @@ def repeated(m: Any, value: Any, times: Any = None) -> Iterator[Any]:
 
 
 def cycled(m: Any, values: Any) -> Iterator[Any]:
-    items = collected(m, values)
-    return (item for item in itertools.cycle(items) if m.spend() is None)
+    return (item for item in itertools.cycle(m.iterate(values)) if m.spend(1, 8) is None)
 
 
-def chained(m: Any, *values: Any) -> Iterator[Any]:
+def chained(m: Any, values: Any) -> Iterator[Any]:
     return (item for value in values for item in m.iterate(value) if m.spend() is None)
 
 
 def sliced(m: Any, values: Any, *bounds: Any) -> Iterator[Any]:
     limits = [None if b is None else m.index(b) for b in bounds]
-    return itertools.islice((v for v in m.iterate(values) if m.spend() is None), *limits)
+    items = (v for v in m.iterate(values) if m.spend() is None)
+    return host_call(m, itertools.islice, (items, *limits), {})
 
 
 def combined(function: Callable) -> Callable:
-    """A function of itertools that takes all of its iterables at once; its items count as steps."""
+    """A function of itertools that reads all of its iterables to their end when it is called, as
+    Python's does.
+    """
 
     def call(m: Any, *values: Any, **named: Any) -> Iterator[Any]:
-        lists = [v if type(v) is int else collected(m, v) for v in values]
-        rows = host_call(m, function, lists, named)
-        return (row for row in rows if m.spend(1 + len(row)) is None)
+        lists = [v if v is None or type(v) is int else collected(m, v) for v in values]
+        return counted_rows(m, host_call(m, function, lists, named))
 
     return call
 
 
-def accumulated(m: Any, values: Any, function: Any = None, *, initial: Any = None) -> Iterator[Any]:
+def counted_rows(m: Any, rows: Iterator[tuple]) -> Iterator[tuple]:
+    """The rows, each of which counts as one step, and one for each of its items."""
+    return (row for row in rows if m.spend(1 + len(row)) is None)
+
+
+def pairs(m: Any, values: Any) -> Iterator[Any]:
+    return counted_rows(m, itertools.pairwise(m.iterate(values)))
+
+
+def zipped_longest(m: Any, *values: Any, fillvalue: Any = None) -> Iterator[Any]:
+    return counted_rows(m, itertools.zip_longest(*map(m.iterate, values), fillvalue=fillvalue))
+
+
+def accumulated(m: Any, values: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
     items = iter(m.iterate(values))
 
     def steps() -> Iterator[Any]:
@@ -570,9 +632,7 @@ def accumulated(m: Any, values: Any, function: Any = None, *, initial: Any = Non
         for item in items:
             m.spend()
             add = BINARY["Add"]
-            state = (
-                m.binary(add, state, item) if function is None else m.call(function, (state, item))
-            )
+            state = m.binary(add, state, item) if func is None else m.call(func, (state, item))
             yield state
 
     return steps()
@@ -587,36 +647,41 @@ def while_not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
 
 
 def not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
-    for v in m.iterate(values):
-        if not m.truth(v if function is None else m.call(function, (v,))):
-            yield v
+    return itertools.filterfalse(
+        lambda v: m.truth(v if function is None else m.call(function, (v,))), m.iterate(values)
+    )
+
+
+class GroupKey:
+    """A key of itertools.groupby, compared as the program compares it."""
+
+    def __init__(self, m: Any, value: Any):
+        self.m, self.value = m, value
+
+    def __eq__(self, other: Any) -> bool:
+        return self.value is other.value or self.m.equal(self.value, other.value)
 
 
 def grouped(m: Any, values: Any, key: Any = None) -> Iterator[Any]:
-    """Groups of consecutive values with equal keys."""
-    group: list[Any] = []
-    last: Any = MISSING
-    for v in m.iterate(values):
-        this = v if key is None else m.call(key, (v,))
-        if group and not m.equal(last, this):
-            yield last, iter(group)
-            group = []
-        group.append(v)
-        last = this
-    if group:
-        yield last, iter(group)
+    def key_of(v: Any) -> GroupKey:
+        return GroupKey(m, v if key is None else m.call(key, (v,)))
+
+    groups = itertools.groupby(m.iterate(values), key_of)
+    return ((k.value, Generator(group, "_grouper")) for k, group in groups)
 
 
-def teed(m: Any, values: Any, n: int = 2) -> tuple[Generator, ...]:
+def teed(m: Any, values: Any, n: Any = 2) -> tuple[Generator, ...]:
     """itertools.tee."""
-    return tuple(Generator(t, "_tee") for t in itertools.tee(m.iterate(values), n))
+    m.spend(1, 100 * abs(m.index(n)))
+    copies = host_call(m, itertools.tee, (m.iterate(values), m.index(n)), {})
+    return tuple(Generator(t, "_tee") for t in copies)
 
 
 def itertools_module() -> Module:
-    chain = lazy("chain", chained)
+    chain = lazy("chain", lambda m, *values: chained(m, values))
     chain.members["from_iterable"] = Builtin(
         "from_iterable",
-        lambda m, values: Iterable(chain, chained(m, *collected(m, values))),
+        lambda m, values: Iterable(chain, chained(m, m.iterate(values))),
     )
     members: dict[str, Callable] = {
         "accumulate": accumulated,
@@ -629,11 +694,9 @@ def itertools_module() -> Module:
         "cycle": cycled,
         "dropwhile": while_not_true,
         "filterfalse": not_true,
-        "groupby": lambda m, values, key=None: (
-            (k, Generator(g, "_grouper")) for k, g in grouped(m, values, key)
-        ),
+        "groupby": lambda m, iterable, key=None: grouped(m, iterable, key),
         "islice": sliced,
-        "pairwise": combined(itertools.pairwise),
+        "pairwise": pairs,
         "permutations": combined(itertools.permutations),
         "product": combined(itertools.product),
         "repeat": repeated,
@@ -641,7 +704,7 @@ def itertools_module() -> Module:
             m.call(function, tuple(collected(m, v))) for v in m.iterate(values)
         ),
         "takewhile": while_true,
-        "zip_longest": combined(itertools.zip_longest),
+        "zip_longest": zipped_longest,
     }
     made = {k: lazy(k, v) for k, v in members.items()}
     for cls in (*made.values(), chain):
@@ -660,22 +723,36 @@ def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
     return state
 
 
+def make_partial(m: Any, cls: Class, function: Any, *args: Any, **named: Any) -> Instance:
+    """functools.partial; that of a partial calls the inner function directly, as in Python."""
+    if isinstance(function, Instance) and function.cls is cls:
+        function, first, given = function.payload
+        args, named = (*first, *args), {**given, **named}
+    return m.instance(cls, [function, args, named])
+
+
 def call_partial(m: Any, self: Any, *args: Any, **named: Any) -> Any:
     function, first, given = self.payload
     return m.call(function, (*first, *args), {**given, **named})
+
+
+def repr_partial(m: Any, self: Any) -> str:
+    function, first, given = self.payload
+    texts = [m.repr(function), *map(m.repr, first), *(f"{k}={m.repr(v)}" for k, v in given.items())]
+    return f"functools.partial({', '.join(texts)})"
 
 
 PARTIAL = Class(
     "partial",
     (OBJECT,),
     {
-        **functions({"__call__": call_partial}),
+        **functions({"__call__": call_partial, "__repr__": repr_partial}),
         "func": Property(Builtin("func", lambda m, self: self.payload[0])),
         "args": Property(Builtin("args", lambda m, self: self.payload[1])),
         "keywords": Property(Builtin("keywords", lambda m, self: self.payload[2])),
     },
     module="functools",
-    make=lambda m, cls, function, *args, **named: m.instance(cls, [function, args, named]),
+    make=make_partial,
 )
 
 
@@ -688,47 +765,65 @@ def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
     return wrapper
 
 
-def cached(m: Any, function: Any = None, typed: Any = False, *, maxsize: Any = None) -> Any:
+def cached(m: Any, maxsize: Any = 128, typed: Any = False) -> Any:
     """lru_cache, used as a decorator or called to make one."""
-    if function is not None and m.callable(function):
-        return Memo(function)
-    return Builtin("lru_cache", lambda m, inner: Memo(inner))
+    if typed:
+        raise Unsupported("lru_cache with typed=True")
+    if maxsize is None or type(maxsize) in (int, bool):
+        size = None if maxsize is None else max(int(maxsize), 0)
+        return Builtin("lru_cache", lambda m, function: Memo(function, size))
+    if not m.callable(maxsize):
+        text = "Expected first argument to be an integer, a callable, or None"
+        raise error("TypeError", text)
+    return Memo(maxsize, 128)
 
 
 class Memo(Wrapper):
-    """A function that caches its results."""
+    """A function that caches its results: all, or the `maxsize` that were used last."""
 
-    __slots__ = ("hits", "results")
+    __slots__ = ("hits", "maxsize", "misses", "results", "wrapped")
     cls = Class("_lru_cache_wrapper", module="functools")
 
-    def __init__(self, function: Any):
-        self.results: dict[Any, Any] = {}
-        self.hits = 0
+    def __init__(self, function: Any, maxsize: int | None):
+        self.wrapped, self.maxsize = function, maxsize
+        self.clear()
+        name = getattr(getattr(function, "code", None), "name", "function")
+        super().__init__(name, self.cached_call)
 
-        def call(m: Any, *args: Any, **named: Any) -> Any:
-            key = m.key((args, tuple(sorted(named.items()))))
-            if key in self.results:
-                self.hits += 1
-            else:
-                m.spend(1, 200)
-                self.results[key] = m.call(function, args, named)
+    def clear(self) -> None:
+        """Forget all results."""
+        self.results: dict[Any, Any] = {}  # the last used one is at the end
+        self.hits = self.misses = 0
+
+    def cached_call(self, m: Any, *args: Any, **named: Any) -> Any:
+        """The cached result of a call, or that of the function."""
+        key: Any = m.key((args, tuple(named.items())))
+        if len(args) == 1 and not named and type(args[0]) in (int, str):
+            key = args[0]  # as in CPython, where f(1) and f(1.0) are thus different calls
+        if key in self.results:
+            self.hits += 1
+            self.results[key] = self.results.pop(key)
             return self.results[key]
-
-        super().__init__(getattr(getattr(function, "code", None), "name", "function"), call)
+        self.misses += 1
+        m.spend(1, 200)
+        result = m.call(self.wrapped, args, named)
+        self.results[key] = result
+        if self.maxsize is not None and len(self.results) > self.maxsize:
+            del self.results[next(iter(self.results))]
+        return result
 
 
 def _cache_info(m: Any, self: Memo) -> Any:
     kind = make_named_tuple(m, "CacheInfo", ["hits", "misses", "maxsize", "currsize"])
-    misses = len(self.results)
-    return m.call(kind, (self.hits, misses, None, misses))
+    return m.call(kind, (self.hits, self.misses, self.maxsize, len(self.results)))
 
 
 def _cache_clear(m: Any, self: Memo) -> None:
-    self.results.clear()
-    self.hits = 0
+    self.clear()
 
 
 Memo.cls.members.update(functions({"cache_info": _cache_info, "cache_clear": _cache_clear}))
+Memo.cls.members["__wrapped__"] = Property(Builtin("__wrapped__", lambda m, self: self.wrapped))
 
 
 def cached_property(m: Any, cls: Class, function: Any) -> Property:
@@ -743,20 +838,35 @@ def cached_property(m: Any, cls: Class, function: Any) -> Property:
 
 
 def total_ordering(m: Any, cls: Class) -> Class:
-    """Add __le__, __gt__ and __ge__ to a class with __lt__ and __eq__."""
-
-    def lesser_or_equal(m: Any, a: Any, b: Any) -> bool:
-        return m.less(a, b) or m.equal(a, b)
-
-    table = {
-        "__le__": lesser_or_equal,
-        "__gt__": lambda m, a, b: not lesser_or_equal(m, a, b),
-        "__ge__": lambda m, a, b: not m.less(a, b),
-    }
-    for name, function in table.items():
-        if cls.lookup(name) is MISSING:
-            cls.members[name] = Builtin(name, function)
+    """Add the comparisons <, <=, > and >= that a class lacks, from the first of them that it has,
+    and its ==.
+    """
+    lacking = [name for name in ORDERINGS if cls.lookup(name) is MISSING]
+    root = next((name for name in ORDERINGS if name not in lacking), None)
+    if root is None:
+        text = "must define at least one ordering operation: < > <= >="
+        raise error("ValueError", text)
+    cls.members.update(functions({name: _ordering(name, root) for name in lacking}))
     return cls
+
+
+ORDERINGS = ("__lt__", "__le__", "__gt__", "__ge__")
+
+
+def _ordering(name: str, root: str) -> Callable:
+    """The comparison `name`, by calling `root` and ==."""
+    same_direction, same_strictness = name[2] == root[2], name[3] == root[3]
+
+    def compare(m: Any, a: Any, b: Any) -> Any:
+        result = m.call(m.get(a, root), (b,))
+        if result is NotImplemented:
+            return result
+        holds = m.truth(result) == same_direction
+        if not same_direction and not same_strictness:  # a >= b is the negation of a < b
+            return holds
+        return holds and not m.equal(a, b) if name[3] == "t" else holds or m.equal(a, b)
+
+    return compare
 
 
 class Dispatcher(Wrapper):
@@ -802,7 +912,7 @@ def functools_module() -> Module:
             ),
             "update_wrapper": named_as,
             "lru_cache": cached,
-            "cache": lambda m, function: Memo(function),
+            "cache": lambda m, function: Memo(function, None),
             "total_ordering": total_ordering,
             "singledispatch": lambda m, function: Dispatcher(function),
             "cmp_to_key": compared_by,
@@ -899,7 +1009,7 @@ def leave_generator(m: Any, self: Any, kind: Any, value: Any, traceback: Any) ->
 
 
 def decorate(m: Any, self: Any, function: Any) -> Builtin:
-    """A context manager as a decorator: each call runs within it."""
+    """A context manager used as a decorator: each call of the function runs within it."""
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         _, maker, first, given = self.payload
@@ -1047,9 +1157,11 @@ def refused_member(module: str) -> Callable[[str], Any]:
     return find
 
 
-# ---- modules of which only the name is known -----------------------------------------------------
+# ---- unread modules, sys, os, textwrap -----------------------------------------------------------
 
-STANDARD_MODULES = (  # others, such as subprocess, are refused when they are imported
+# Others, such as subprocess, are refused when they are imported. Those that have a maker below are
+# listed for their submodules, such as json.decoder.
+STANDARD_MODULES = (
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
     "numbers pathlib pickle platform statistics tempfile types unittest uuid"
 )
@@ -1115,14 +1227,22 @@ def paths_module() -> Module:
     """os.path: only functions of strings, which access no file."""
     import posixpath
 
-    members = _of_texts(
-        posixpath, "basename commonprefix dirname isabs join normpath split splitext"
-    )
+    members = _of_texts(posixpath, "basename dirname isabs join normpath split splitext")
+    members["commonprefix"] = Builtin("commonprefix", common_prefix)
     return Module("os.path", members, refused_member("os.path"))
 
 
+def common_prefix(m: Any, paths: Any) -> str:
+    """os.path.commonprefix."""
+    texts = [plain(path) for path in collected(m, paths)]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unsupported("os.path.commonprefix of values that are not strings")
+    shared = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
+    return "".join(column[0] for column in shared)
+
+
 def _of_texts(module: Any, names: str) -> dict[str, Any]:
-    """Functions of a module of Python that take strings and return strings."""
+    """Functions of a module of Python, for arguments that are strings or integers."""
 
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any, **named: Any) -> Any:
@@ -1141,7 +1261,7 @@ def textwrap_module() -> Module:
     return Module("textwrap", _of_texts(textwrap, "dedent fill indent shorten wrap"))
 
 
-# ---- the rest ------------------------------------------------------------------------------------
+# ---- other modules, and the makers of all --------------------------------------------------------
 
 
 def typing_module() -> Module:
@@ -1295,7 +1415,9 @@ def json_module() -> Module:
 
 
 def jsonable(m: Any, value: Any) -> Any:
-    """A value without anything that JSON cannot represent."""
+    """A value converted to built-in values for json.dumps. Raises the program's TypeError for one
+    that JSON cannot represent.
+    """
     held = plain(value)
     if m.class_of(value).derives_from(m.class_of(held)):  # true for defaultdict, not for deque
         if held is None or type(held) in (bool, int, float, str):
@@ -1309,30 +1431,37 @@ def jsonable(m: Any, value: Any) -> Any:
 
 
 def heapq_module() -> Module:
-    """heapq, of numbers, strings and tuples of these."""
+    """heapq; heaps are of numbers, strings and tuples of these."""
     import heapq
+
+    def extreme(reverse: bool) -> Callable:
+        return lambda m, n, iterable, key=None: ordered(m, collected(m, iterable), key, reverse)[
+            : max(m.index(n), 0)
+        ]
 
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any) -> Any:
-            values = args[1] if name in ("nlargest", "nsmallest") else args[0]
-            if type(values) is not list or not all(ordered(v) for v in [*values, *args[1:]]):
+            heap = args[0]
+            if type(heap) is not list or not all(is_orderable(v) for v in [*heap, *args[1:]]):
                 raise Unsupported(f"heapq.{name} of these values")
             return host_call(m, getattr(heapq, name), args, {})
 
         return run
 
-    names = "heapify heappush heappop heappushpop heapreplace nlargest nsmallest"
-    return Module("heapq", functions({n: named(n) for n in names.split()}))
+    names = "heapify heappush heappop heappushpop heapreplace"
+    table = {n: named(n) for n in names.split()}
+    extremes = {"nlargest": extreme(True), "nsmallest": extreme(False)}
+    return Module("heapq", functions({**table, **extremes}))
 
 
-def ordered(value: Any) -> bool:
-    """Whether Python itself can compare a value."""
+def is_orderable(value: Any) -> bool:
+    """Whether a value consists of built-in ones, so that Python orders it without the program."""
     inner = value if type(value) in (tuple, list) else ()
-    return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
+    return type(value) in (int, float, str, bool, tuple, list) and all(map(is_orderable, inner))
 
 
 def logging_module() -> Module:
-    """logging, which writes to stderr."""
+    """logging; its messages are dropped, because Python writes them to stderr."""
 
     def configure(m: Any, **options: Any) -> None:
         if options.keys() & {"stream", "handlers"}:

@@ -240,10 +240,10 @@ def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
     return module(path, members=members, operators=False)
 
 
-def _of_tables(path: str, places: tuple[str, ...], library: Library) -> Module:
-    """A module of operators."""
+def _of_tables(path: str, keys: tuple[str, ...], library: Library) -> Module:
+    """A module of operators, and of the functions registered in TABLES under these keys."""
     more = library.source("nn_functional") if path == "torch.nn.functional" else NOTHING
-    return module(path, *places, more=more)
+    return module(path, *keys, more=more)
 
 
 MODULES: dict[str, Callable[[Library], Module]] = {
@@ -286,5 +286,5 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         for name, members in devices.BACKENDS.items()
     },
     **{path: partial(_of_source, path, name) for path, name in SOURCES.items()},
-    **{path: partial(_of_tables, path, places) for path, places in OPERATOR_MODULES.items()},
+    **{path: partial(_of_tables, path, keys) for path, keys in OPERATOR_MODULES.items()},
 }

@@ -224,7 +224,7 @@ MATCH = Class(
 
 
 def re_module() -> Module:
-    """re."""
+    """The module re."""
     members: dict[str, Any] = {
         **functions({name: _function(function) for name, function in SEARCHES.items()}),
         **functions(
