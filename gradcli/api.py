@@ -25,6 +25,7 @@ from .keywords import (
 )
 from .language.arguments.values import detached
 from .lazy import np
+from .request import is_single
 
 
 @in_keywords
@@ -340,7 +341,8 @@ def batch(
     """
     from .batches import batch as answers
 
-    if not isinstance(requests, Iterable) or isinstance(requests, str | bytes | Mapping):
+    one = isinstance(requests, str | bytes | Mapping) or is_single(requests)
+    if one or not isinstance(requests, Iterable):
         hint = 'as in batch([{"expr": "a * b"}])'
         message = f"requests must be a list of dicts or JSON texts, got {short_repr(requests)}"
         raise GradcliError("request", message, hint=hint)

@@ -212,12 +212,17 @@ def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
     return result
 
 
+def is_single(value: Any) -> bool:
+    """Whether a value is an array without dimensions, which has no items."""
+    return getattr(value, "ndim", None) == 0
+
+
 def _names(name: str, value: Any, spelling: Spelling) -> list[str]:
     """A list of names, or a text in the syntax of the option."""
     if isinstance(value, str):
         return option_texts.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
-    if not listed or not all(isinstance(entry, str) for entry in value):
+    if not listed or is_single(value) or not all(isinstance(entry, str) for entry in value):
         text = f"{name} must be the name of an input or a list of names, got {short_repr(value)}"
         raise _wrong(name, text, spelling)
     return [*value]

@@ -139,6 +139,17 @@ def test_names_in_an_array():
     assert set(gradcli.grad("(x * y).sum()", values=given, wrt=np.zeros(0))) == {"x", "y"}
 
 
+def test_an_array_without_dimensions_is_no_list():
+    one, given = np.array(1), {"x": [1.0, 2.0]}
+    for asked in ({"wrt": one}, {"grad": one, "assume": one}):
+        with pytest.raises(GradcliError):
+            gradcli.formula("x * x", values=given, **asked)
+    with pytest.raises(GradcliError, match="against must be"):
+        gradcli.check("x * x", values=given, against=one)
+    with pytest.raises(GradcliError, match="requests must be"):
+        gradcli.batch(one)
+
+
 @pytest.mark.parametrize("order", [2000, 10, 0, -1, True, 2.0, "2", None])
 def test_orders(order):
     with pytest.raises(GradcliError, match="from 1 to 9"):
