@@ -482,6 +482,7 @@ CASES = {
     "unsqueeze_to_keepdim": [
         "A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)",
     ],
+    "dims_that_are_kept": ["x.sum(None, keepdim=True)", "A.mean(dim=None, keepdim=True)"],
     "einsum_of_one_or_two": [
         *("einsum('bij,bjk->bik', D, G)", "einsum('bji,bjk->bki', D, E)"),
         *("einsum('bij,jk->bik', D, C)", "einsum('ij,bkj->bik', A, E)"),

@@ -218,6 +218,7 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
             *("matrix_power(M, 3)", "M.diagonal(dim1=1, dim2=2)", "M.tril()", "M.norm(dim=(1, 2))"),
         )
     ),
+    ("relu(linalg.solve(x, y))", "x=2x2,y=2"),
     ("-(x + y) ** 2 / (-2) - (-x) ** 3 / (y * x) ** 2", "x=3,y=3"),
     ("exp(-x) / (1 + exp(-x)) ** 2 * 2 ** -x", "x=3"),
     ("sqrt(x * x + 0.1) * (x - y) / 3 - x / (y / 7)", "x=3,y=3"),

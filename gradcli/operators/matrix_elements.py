@@ -132,7 +132,8 @@ def _quotient(sp, top, bottom):
     """The quotient, with common factors cancelled if that is fast."""
     if bottom == 0:
         return sp.oo
-    if bottom.has(sp.Float, sp.Piecewise) or len(bottom.free_symbols) > SMALL:
+    has_cases = top.has(sp.Piecewise) or bottom.has(sp.Piecewise)  # which are no polynomials
+    if has_cases or bottom.has(sp.Float) or len(bottom.free_symbols) > SMALL:
         return top / bottom
     if _are_coprime(sp, top, bottom):
         return top / bottom

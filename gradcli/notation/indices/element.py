@@ -170,10 +170,16 @@ def written_out(
     array = values(grad)
     total = None if array is None else float(np.asarray(array)[place])
     try:
-        terms = Terms(grad, place, names, values)
-        result = _first_terms(terms, MOST_PARTS if total is None else inf)
+        return _equation(Terms(grad, place, names, values), names, total, widest)
     except (TooLong, RecursionError):
         return Written(None, None, total)
+
+
+def _equation(
+    terms: Terms, names: Mapping[Node, Name], total: float | None, widest: int
+) -> Written:
+    """The sides of the equation of an element, whose value is `total` if it is known."""
+    result = _first_terms(terms, MOST_PARTS if total is None else inf)
     if len(result) == MOST_COUNTED:
         return Written(None, None, total)
     count, nonzero = len(result), [t for t in result if not _is_zero(t, terms)]

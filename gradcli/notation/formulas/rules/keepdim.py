@@ -80,14 +80,22 @@ def nonnegative_dim(node: Node) -> Node | None:
     return with_attributes(node, dim=axis(dim, node.parents[0].ndim))
 
 
+@normal("sum", "mean")
+def dims_that_are_kept(node: Node) -> Node | None:
+    """x.sum(keepdim=True) = x.sum(dim=(0, 1), keepdim=True): PyTorch has no keepdim without dim."""
+    if node.attrs["dim"] is not None or not node.attrs["keepdim"]:
+        return None
+    return with_attributes(node, dim=tuple(range(node.ndim))) if node.ndim else None
+
+
 @normal("unsqueeze")
 def unsqueeze_to_keepdim(node: Node) -> Node | None:
-    """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True)."""
+    """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True), also of x.sum() for a vector."""
     x = node.parents[0]
     if x.op.family != "reduction" or x.attrs["keepdim"]:
         return None
     over, place = axes(x.attrs["dim"], x.parents[0].ndim), axis(node.attrs["dim"], node.ndim)
-    return with_attributes(x, keepdim=True) if over == (place,) else None
+    return with_attributes(x, dim=place, keepdim=True) if over == (place,) else None
 
 
 @normal("sum", "mean", "amax", "amin", "logsumexp", "prod")
