@@ -586,6 +586,20 @@ def test_a_long_product_is_derived():
     assert (result.status, result.err) == (0, "")
 
 
+def test_an_expanded_chain_has_an_explanation_that_grows_with_its_length():
+    """A layer uses the layer before it several times: nothing is written once for each use."""
+
+    def lines(layers):
+        text = "; ".join(["h = x", *["h = layer_norm(gelu(h @ x), [4])"] * layers, "h.sum()"])
+        result = gradcli("explain", text, "-s", "x=4x4", "--expand", "--show", "code")
+        assert result.status == 0
+        return result.out.splitlines()
+
+    four, eight = lines(4), lines(8)
+    assert len(eight) - len(four) < len(four)
+    assert sum(map(len, eight)) < 2.5 * sum(map(len, four))
+
+
 def test_code_of_a_chain_is_written_at_once():
     """Gradients of intermediates are only shortened if the program will use them."""
     from gradcli.explanation.programs import at_sizes, program
