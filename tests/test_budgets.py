@@ -446,7 +446,14 @@ def test_memory_of_an_explanation_is_estimated_before_it_is_taken(monkeypatch):
 
 
 def test_memory_counts_what_operators_make_on_the_way():
-    for text in ("interpolate(x, size=10**7, mode='linear')", "adaptive_avg_pool1d(x, 10**7)"):
+    for text in (
+        "interpolate(x, size=10**7, mode='linear')",
+        "adaptive_avg_pool1d(x, 10**7)",
+        "max_pool1d(x.sum() * ones(1, 1, 10**6), 100, 1)",
+        "x.sum() * searchsorted(ones(10**7), ones(10**7))",
+        "logcumsumexp(x.sum() * ones(10**7), 0)",
+        "cumprod(x.sum() * ones(10**7), 0)",
+    ):
         result = gradcli("grad", f"{text}.sum()", "-v", "x=[[[1,2,3]]]")
         assert result.status == 2
         assert "bytes of memory, and the limit is 450,000,000" in result.err
