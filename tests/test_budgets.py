@@ -446,7 +446,14 @@ def test_memory_of_an_explanation_is_estimated_before_it_is_taken(monkeypatch):
 
 
 def test_memory_counts_what_operators_make_on_the_way():
-    for text in ("interpolate(x, size=10**7, mode='linear')", "adaptive_avg_pool1d(x, 10**7)"):
+    for text in (
+        "interpolate(x, size=10**7, mode='linear')",
+        "adaptive_avg_pool1d(x, 10**7)",
+        "max_pool1d(x.sum() * ones(1, 1, 10**6), 100, 1)",
+        "x.sum() * searchsorted(ones(10**7), ones(10**7))",
+        "logcumsumexp(x.sum() * ones(10**7), 0)",
+        "cumprod(x.sum() * ones(10**7), 0)",
+    ):
         result = gradcli("grad", f"{text}.sum()", "-v", "x=[[[1,2,3]]]")
         assert result.status == 2
         assert "bytes of memory, and the limit is 450,000,000" in result.err
@@ -584,6 +591,20 @@ def test_a_long_product_is_derived():
     given = ["*".join(MANY[:40] * 10), "-s", ",".join(f"{x}=2" for x in MANY[:40])]
     result = gradcli("explain", *given, "--limit", "seconds=0")
     assert (result.status, result.err) == (0, "")
+
+
+def test_an_expanded_chain_has_an_explanation_that_grows_with_its_length():
+    """A layer uses the layer before it several times: nothing is written once for each use."""
+
+    def lines(layers):
+        text = "; ".join(["h = x", *["h = layer_norm(gelu(h @ x), [4])"] * layers, "h.sum()"])
+        result = gradcli("explain", text, "-s", "x=4x4", "--expand", "--show", "code")
+        assert result.status == 0
+        return result.out.splitlines()
+
+    four, eight = lines(4), lines(8)
+    assert len(eight) - len(four) < len(four)
+    assert sum(map(len, eight)) < 2.5 * sum(map(len, four))
 
 
 def test_code_of_a_chain_is_written_at_once():

@@ -29,6 +29,7 @@ from gradcli.notation.formulas.rules.identities import Identity
 from gradcli.notation.formulas.shorten import ALTERNATIVES, NORMALISING
 from gradcli.notation.formulas.simplify import simplify
 from gradcli.notation.tree import Name
+from gradcli.request import Request
 
 EXAMPLES = examples()
 checks = Checks()
@@ -559,6 +560,21 @@ def test_programs_run_and_agree(example, torch):
     for x, grad in gradients(problem):
         if x.name not in fixed(problem):
             assert close(scope[x.name].grad.numpy(), Evaluator(given)(grad)[0]), x.name
+
+
+@pytest.mark.oracle
+def test_programs_with_repeated_parts_run_and_agree(torch):
+    layer = "F.layer_norm(F.gelu(h @ x), [2])"
+    text = "; ".join(["h = x", *[f"h = {layer}"] * 4, "t = h ** 2; t.sum()"])
+    given = [[0.3, -0.2], [0.5, 0.7]]
+    scope = {"torch": torch, "F": torch.nn.functional}
+    request = Request(text.replace("F.", ""), values={"x": given}, expand=True)
+    exec("\n".join(program_lines(request.analysis().problem, in_double=True)), scope)
+    h = x = torch.tensor(given, requires_grad=True)
+    for _ in range(4):
+        h = eval(layer, {"F": torch.nn.functional, "h": h, "x": x})
+    (h**2).sum().backward()
+    assert close(scope["x"].grad.numpy(), x.grad.numpy())
 
 
 @pytest.mark.oracle

@@ -14,7 +14,7 @@ import scipy.special
 import scipy.stats
 
 import gradcli
-from gradcli.language.libraries import library_function
+from gradcli.language.libraries import ABSENT, MODULES, UFUNCS, _tables, library_function
 
 KEPT = Path(__file__).with_name("jax_kinks.json")
 RNG = np.random.default_rng(3)
@@ -881,6 +881,23 @@ def test_three_twentieths_of_autograd_are_refused_at_most():
 
 STATS = ("norm", "t", "gamma", "beta", "chi2", "dirichlet", "multivariate_normal", "poisson")
 
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("jax.")])
+def test_names_of_jax_are_those_that_it_has(module):
+    pytest.importorskip("jax")
+    names = {name for table in _tables(module) for name in table}
+    assert [name for name in sorted(names) if not _in_jax(module, name)] == []
+    assert [name for name in sorted(ABSENT.get(module, ())) if _in_jax(module, name)] == []
+
+
+def _in_jax(module, name):
+    path, _, last = module.rpartition(".")
+    inside = module if last not in UFUNCS else path
+    found = import_module(inside)
+    return hasattr(found if inside == module else getattr(found, last), name)
+
+
 # ---- what is refused, and what is not taken for PyTorch's ----------------------------------------
 
 REFUSED = [
@@ -892,6 +909,10 @@ REFUSED = [
     ("np.unsqueeze(x, 0)", "unknown-function", "np.unsqueeze()"),
     ("jnp.log_softmax(x)", "unknown-function", "jnp.log_softmax()"),
     ("scipy.special.relu(x)", "unknown-function", "scipy.special.relu()"),
+    ("jax.scipy.special.psi(x)", "unknown-function", "JAX has no jax.scipy.special.psi()"),
+    ("jax.scipy.special.expm1(x)", "unknown-function", "write jnp.expm1()"),
+    ("jax.scipy.linalg.norm(x)", "unknown-function", "write jnp.linalg.norm()"),
+    ("jnp.clip(x, a_min=0.0)", "arguments", "a_min"),
     ("from scipy import special\nspecial.betainc(x, x, x)", "unknown-function", "betainc()"),
     ("jax.vmap(x)", "unsupported", "takes a function"),
     ("jax.vmap(jnp.sin)(x)", "unsupported", "jax.vmap() takes a function"),

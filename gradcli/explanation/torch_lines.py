@@ -7,10 +7,13 @@ from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input, Problem
 from ..notation import tree
-from ..notation.code.torch_code import LARGE, TorchWriter, array, expression
+from ..notation.code.statements import Names, Statements
+from ..notation.code.torch_code import LARGE, TorchWriter, array
+from ..notation.formulas.formula import TOO_LONG
 from ..notation.tree import Name
 
 UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an error"
+MODULES = ("torch", "F", "math")
 
 
 def program_lines(problem: Problem, in_double: bool) -> list[str]:
@@ -78,17 +81,31 @@ class _Program:
         """The user's statements that the output needs, in the order of their nodes."""
         p = self.problem
         named = {node: name for name, node in p.named.items() if node not in self.names}
-        lines = [
-            self._statement(node, named[node])
-            for node in walk([p.out])
-            if node in named and node is not p.out
-        ]
-        return [*lines, self._statement(p.out, p.out_name)]
+        lines = []
+        for node in walk([p.out]):
+            if node in named and node is not p.out:
+                lines += self._assigned(node, named[node])
+        return [*lines, *self._assigned(p.out, p.out_name)]
 
-    def _statement(self, node: Node, name: str) -> str:
-        line = f"{name} = {expression(node, self.names)}"
+    def _assigned(self, node: Node, name: str) -> list[str]:
+        """The line that assigns a node to a name. If its formula is long by repetition, lines that
+        name the repeated parts come before it.
+        """
+        lines, written = [], TorchWriter(self.names).tree(node)
+        if tree.size(written) > max(TOO_LONG, 2 * tree.length(written)):
+            parts = Statements(TorchWriter(self.names), [node], {}, self.fresh)
+            lines = [f"{part.name} = {part.text}" for part in parts.lines]
+            self.names |= {part: Name(called) for part, called in parts.named.items()}
+            (written,) = parts.formulas
         self.names.setdefault(node, Name(name))
-        return line
+        return [*lines, f"{name} = {tree.text(written)}"]
+
+    @cached_property
+    def fresh(self) -> Names:
+        """Names that the program does not use."""
+        p = self.problem
+        taken = {*MODULES, *p.inputs, *p.named.values(), self.out_name, p.seed.name}
+        return Names({*taken, *(name.text for name in self.names.values())})
 
     def backward(self) -> list[str]:
         """The call of backward(), or a comment why there is none."""

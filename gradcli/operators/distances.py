@@ -80,6 +80,7 @@ def _norm_p_rule(g, y, x, *, p):
     rows=lambda s, *, p: (len(s) > 1,),
     dtype="float",
     value=lambda x, *, p: norm_by_powers(x, -1, False, ord=p),
+    workspace=lambda out, s, *, p: shapes.numel(s),  # of the powers
     method=True,
     examples=(("norm_p(x)", "x=2x3"), ("norm_p(x, p=3.0)", "x=2x3")),
     torch=None,

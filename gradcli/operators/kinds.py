@@ -1,5 +1,6 @@
 """Integer tensors and masks computed from tensors, and conversions of dtypes."""
 
+from ..budget import EVERY, tick
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.operator import check_kinds
@@ -46,6 +47,7 @@ def _bisected(rows, x, *, right):
     x, count = np.asarray(x), rows.shape[-1]
     low, high = np.zeros(x.shape, int), np.full(x.shape, count)
     while (low < high).any():
+        tick(EVERY)
         middle = (low + high) // 2
         at = np.minimum(middle, count - 1)
         result = rows[at] if rows.ndim == 1 else np.take_along_axis(rows, at, axis=-1)
@@ -80,6 +82,7 @@ def _row_by_row(rows, x, **_):
     torch="torch.searchsorted",
     spelling="searchsorted({0}, {1}, right={right})",
     flops=lambda out, rows, x, **_: shapes.numel(x) * rows[-1].bit_length(),
+    workspace=lambda out, rows, x, **_: 6 * shapes.numel(x),  # of one step of the bisection
     examples=(("x * searchsorted(tensor([0.0, 1.0]), x.detach())", "x=3"),),
     exact="all",
 )

@@ -2,6 +2,8 @@
 
 from sys import float_info
 
+from ..budget import EVERY, tick
+from ..graphs import shapes
 from ..lazy import np
 from .comparisons import where
 from .families import composite, flops_per_element, operator, same_with_axis
@@ -37,8 +39,14 @@ def _in_logarithms(g, y, dim):
     for each part, and its reverse logcumsumexp along dim.
     """
     for part in (g, -g):
+        tick(EVERY)
         logs = np.where(part > 0, np.log(np.maximum(part, 0)), LOWEST) - y
         yield logs, np.flip(_logcumsumexp(np.flip(logs, dim), dim), dim)
+
+
+def _workspace(out, *_, **__):
+    """Elements of the logarithms and running sums of both parts."""
+    return 6 * shapes.numel(out)
 
 
 def _logcumsumexp_backward(g, x, y, *, dim):
@@ -77,6 +85,7 @@ def _part_of_double_backward(value, **fields):
         value=value,
         torch=None,
         flops=flops_per_element,
+        workspace=_workspace,
         **fields,
     )
 
@@ -119,6 +128,7 @@ def _double_backward(h, _, g, x, y, *, dim):
     "backward pass drops the nan, a wrong number",
     examples=(("logcumsumexp_backward(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=flops_per_element,
+    workspace=_workspace,
 )
 def logcumsumexp_backward(g, x, y, *, dim):
     """sum_{k>=i} g[k] exp(x[i] - y[k]), the gradient of logcumsumexp."""

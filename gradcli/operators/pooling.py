@@ -2,7 +2,9 @@
 
 import math
 from itertools import product
+from operator import mul
 
+from ..budget import EVERY, tick
 from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, OPS, Outputs, shapes
 from ..graphs.arguments import REQUIRED
@@ -146,6 +148,7 @@ def _largest(x, indices):
     sizes = x.shape[-len(indices) :]
     best = result = None
     for k in product(*(range(p.shape[1]) for p in indices)):
+        tick(EVERY)
         position = np.ix_(*(p[:, i] for p, i in zip(indices, k)))
         candidate = x[(..., *position)]
         flat_index = np.ravel_multi_index(np.broadcast_arrays(*position), sizes)
@@ -155,6 +158,11 @@ def _largest(x, indices):
         better = (candidate > best) | np.isnan(candidate)
         best, result = np.where(better, candidate, best), np.where(better, flat_index, result)
     return result
+
+
+def _workspace(out, counts, kernels):
+    """Elements of the indices by dimension, and of the arrays of one place in all windows."""
+    return 3 * sum(map(mul, counts, kernels)) + 6 * shapes.numel(out)
 
 
 def _flat_indices(indices, sizes):
@@ -198,13 +206,14 @@ def _ties(name, n, indices):
     return tied
 
 
-def _maximum(name, n, counts, indices, attributes, sentence, examples):
+def _maximum(name, n, counts, kernels, indices, attributes, sentence, examples):
     """Declare the operators `name` and `name`_indices.
 
-    For each dimension, counts(shape, **attrs) returns the number of windows, and
-    indices(shape, **attrs) an array with the indices of the elements in each window.
+    For each dimension, counts(shape, **attrs) returns the number of windows, kernels(shape,
+    **attrs) the most elements of one, and indices(shape, **attrs) an array with the indices of the
+    elements in each window.
     """
-    _indices(name, n, counts, indices, attributes, examples)
+    _indices(name, n, counts, kernels, indices, attributes, examples)
 
     @named(name, sentence)
     def meaning(input, **how):
@@ -226,7 +235,7 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
     )(meaning)
 
 
-def _indices(name, n, counts, indices, attributes, examples):
+def _indices(name, n, counts, kernels, indices, attributes, examples):
     """Declare the operator `name`_indices, which computes the indices that `name` returns with
     return_indices=True.
     """
@@ -244,6 +253,7 @@ def _indices(name, n, counts, indices, attributes, examples):
     operator(
         shape=lambda s, **how: (*s[:-n], *counts(s, **how)),
         value=lambda x, **how: _largest(x, indices(x.shape, **how)),
+        workspace=lambda out, s, **how: _workspace(out, counts(s, **how), kernels(s, **how)),
         symbolic=lambda sp, x, **how: _largest_in_symbols(sp, x, indices(x.shape, **how)),
         dtype="int",
         finds_indices=True,
@@ -277,6 +287,7 @@ def _sliding(n):
         name,
         n,
         lambda s, **how: tuple(each.count for each in windows(s, **how)),
+        lambda s, **how: [each.kernel for each in windows(s, **how)],
         lambda s, **how: [each.indices() for each in windows(s, **how)],
         {"kernel_size": REQUIRED, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
         "The largest element of each window.",
@@ -338,6 +349,7 @@ def _adaptive(n):
         name,
         n,
         counts,
+        lambda s, **how: [-(-m // max(k, 1)) + 1 for m, k in zip(s[-n:], counts(s, **how))],
         lambda s, **how: list(map(adaptive_indices, s[-n:], counts(s, **how))),
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",

@@ -107,6 +107,7 @@ def moved_last(x, dim):
     torch=None,
     examples=(("cumprod_backward(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=flops_per_element,
+    workspace=lambda out, *_, **__: 6 * shapes.numel(out),  # products and masks beside the first 0
 )
 def cumprod_backward(g, x, y, *, dim):
     """sum_{k>=i} g[k] prod_{j<=k, j!=i} x[j], the gradient of y = cumprod(x)."""

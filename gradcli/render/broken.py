@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from rich.text import Text
 
@@ -22,7 +23,7 @@ def broken(text: Text, room: int) -> Text:
     lines, rest = list[Text](), text
     while "\n" not in rest.plain and rest.cell_len > room:
         tick()
-        places = [p for p in _places(rest.plain) if p[1] <= room]
+        places = list(takewhile(lambda p: p[1] <= room, _places(rest.plain)))
         late = [p for p in places if p[1] >= LEAST * room] or places
         if not late:
             break

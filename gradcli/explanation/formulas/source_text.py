@@ -55,17 +55,21 @@ class SourceText:
         return self.operation(node)
 
     def operation(self, node: Node) -> Line:
-        """The operation of a node, with `·` for unnamed operands: `relu(·)`, `· + b`."""
+        """The operation of a node, with `·` for unnamed operands: `relu(·)`, `· + b`. In a node
+        without source text, operands that have one are written out if the line stays short.
+        """
         if node.span is None:
             inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
-            return (Formula(self._formula(node, inner)),)
+            written = self._formula(node, inner)
+            is_long = len(tree.beginning(written, LONGEST + 1)) > LONGEST
+            return (Formula(self._alone(node) if is_long else written),)
         return self._typed(self._alone(node), self._operation(node))
 
     def _typed(self, written: Tree | None, line: Line) -> Line:
         """A line of source text as a formula; the line itself if there is no formula."""
         return line if written is None else (Formula(written, "", tuple(tokens_of(line))),)
 
-    def _alone(self, node: Node) -> Tree | None:
+    def _alone(self, node: Node) -> Tree:
         """An operation as a formula, with `·` for unnamed operands."""
         return self._formula(node, [i for i in node.parents if i.op.family != "leaf"])
 

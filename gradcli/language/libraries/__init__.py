@@ -33,6 +33,16 @@ MODULES: dict[str, tuple[str, ...]] = {
     "scipy.signal": ("scipy.SIGNAL",),
     "jax.scipy.signal": ("scipy.SIGNAL",),
 }
+# Names of the tables of NumPy and SciPy that JAX does not have.
+ABSENT = {
+    "jax.numpy": {"fix", "real_if_close", "row_stack"},
+    "jax.scipy.special": {
+        *("binom", "cbrt", "cosdg", "cosm1", "erfcinv", "exp10", "exp2", "expm1", "exprel"),
+        *("huber", "inv_boxcox", "inv_boxcox1p", "log1p", "log_expit", "pseudo_huber", "psi"),
+        *("rgamma", "round", "sinc", "sindg", "softplus", "tandg"),
+    },
+    "jax.scipy.linalg": {"eigvalsh", "kron", "norm", "pinv", "svdvals"},
+}
 UFUNCS = (
     "add",
     "multiply",
@@ -72,6 +82,12 @@ CURES = {  # hints for names that no table has
     "betainc": "its derivative with respect to x is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, "
     "b); those with respect to a and b have no closed form",
 }
+IN_JAX = {  # hints for names that JAX does not have
+    "psi": "write digamma()",
+    "fix": "write jnp.trunc()",
+    "row_stack": "write jnp.vstack()",
+    "log_expit": "write jax.nn.log_sigmoid()",
+}
 WRITE_OUT = "write out what it computes, or make its result an input"
 
 
@@ -108,6 +124,9 @@ def function(name: str, path: str, span: Span | None) -> Function:
     if known is not None:
         return known
     module, _, last = name.rpartition(".")
+    if last in ABSENT.get(module, ()):
+        message, hint = f"JAX has no {path}()", _elsewhere(last)
+        raise GradcliError("unknown-function", message, hint=hint, span=span)
     near = CURES.get(last) or did_you_mean(last, {n for t in _tables(module) for n in t})
     if near is None and lookup(last):
         near = (
@@ -115,6 +134,13 @@ def function(name: str, path: str, span: Span | None) -> Function:
         )
     message = f"{path}() is not among the functions of {module} that gradcli knows"
     raise GradcliError("unknown-function", message, hint=near or WRITE_OUT, span=span)
+
+
+def _elsewhere(name: str) -> str:
+    """The hint for a function that JAX lacks: its name in another module of JAX."""
+    modules = {"jnp": "jax.numpy", "jnp.linalg": "jax.numpy.linalg", "jax.nn": "jax.nn"}
+    found = [f"{short}.{name}()" for short, m in modules.items() if library_function(f"{m}.{name}")]
+    return f"write {found[0]}" if found else IN_JAX.get(name, WRITE_OUT)
 
 
 def _tables(module: str) -> list[dict]:
@@ -126,7 +152,12 @@ def _tables(module: str) -> list[dict]:
         tables = (f"jax.{table}",) if module != of_stats else ()
         tables += (f"stats.{table}",)
     result = (_table(path) for path in tables)
-    return [table for table in result if isinstance(table, dict)]
+    absent = ABSENT.get(module, set())
+    return [_without(absent, table) for table in result if isinstance(table, dict)]
+
+
+def _without(names: set[str], table: dict) -> dict:
+    return {name: e for name, e in table.items() if name not in names} if names else table
 
 
 def _table(path: str) -> dict | None:

@@ -23,10 +23,8 @@ from .stats import NORM as NORM_OF_SCIPY
 from .stats import densities
 
 
-def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
+def clip(arr, /, min=None, max=None):
     """minimum(maximum(x, min), max), which shares the gradient where two are equal."""
-    arr = a if arr is None else arr
-    min, max = (a_min if min is None else min), (a_max if max is None else max)
     arr = arr if min is None else op.maximum(array(min), array(arr))
     return arr if max is None else op.minimum(array(max), arr)
 
@@ -334,7 +332,7 @@ def _poch(z, m):
 SPECIAL: dict[str, Any] = {
     "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b),
     "betaln": lambda a, b: op.jax_lgamma(a) + op.jax_lgamma(b) - op.jax_lgamma(a + b),
-    **dict.fromkeys(("digamma", "psi"), "jax_digamma"),
+    "digamma": "jax_digamma",
     "erfinv": "erfinv",
     "factorial": lambda n: op.where(n < 0, 0.0, op.exp(op.jax_lgamma(array(n) + 1.0))),
     "gamma": gamma,
