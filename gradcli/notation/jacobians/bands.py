@@ -40,7 +40,9 @@ def _whole_diagonal(down: int, size: int) -> Part:
 
 
 def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
-    """The sum of diagonals; None if a term is not on a diagonal, or if there are too many terms."""
+    """The sum of diagonals; None if a term is not on a diagonal, or if there are too many terms.
+    Raises TooLong.
+    """
     if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
         return None
     (row,), (column,) = rows, columns
