@@ -408,6 +408,16 @@ def test_long_sums_keep_their_total():
     assert written_out(grad, (0, 0), c.names, c.value) == (None, None, 9000.0)
 
 
+def test_an_element_whose_symbols_are_too_long_keeps_its_total():
+    values = {"x": "cos(arange(24.)).reshape(4,6)", "W": "sin(arange(48.)).reshape(6,8)"}
+    values |= {"b": "ones(8)", "V": "cos(arange(24.)).reshape(8,3)"}
+    text, seed = "layer_norm(x @ W + b, [8]) @ V", "ones(4,3)"
+    c = Case(pose(text, values=values, grad=seed), random_seed=False)
+    symbols, numbers, total = written_out(c.of("W")[1], (0, 0), c.names, c.value)
+    assert (symbols, numbers) == (None, None)
+    assert total == pytest.approx(5.318393396233538)  # PyTorch
+
+
 def test_a_term_below_zero_has_one_sign():
     """The variance of [0.4, -0.8, 1] by its second: 2 / 2 of -0.8, less its part of the mean."""
     options = ("-v", "x=[0.4,-0.8,1]", "--show", "gradient,backward", "--element", "x[1]")

@@ -1,6 +1,6 @@
 """The structure of Jacobians against their numbers, for every example in the table."""
 
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 import pytest
@@ -15,7 +15,9 @@ from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
+from gradcli.notation.indices.collect import Simplifier
 from gradcli.notation.indices.expressions import delta, factors_of, product_of
+from gradcli.notation.jacobians import bands, jacobian_entry
 from gradcli.notation.jacobians.composed import Composition
 from gradcli.notation.jacobians.jacobian_entry import JacobianEntry, along_diagonal
 from gradcli.notation.jacobians.layouts import Layout
@@ -430,3 +432,12 @@ def test_labels_and_masks_that_are_given_are_numbers_in_a_table_of_symbols(progr
     shown = [[entry(k, c).text for c in range(4)] for k in range(len(rows))]
     times = {"·": "·", "1": "z[{}]", "2": "2·z[{}]", "3": "3·z[{}]"}
     assert shown == [[times[c].format(k) for c in row] for k, row in enumerate(rows)]
+
+
+def test_products_that_are_too_long_to_be_expanded_leave_the_structure(monkeypatch):
+    for module in (bands, jacobian_entry):
+        monkeypatch.setattr(module, "Simplifier", partial(Simplifier, budget=-1))
+    for alone, _, J in structures(
+        Case(pose("softmax(x, 0) * log_softmax(x, 0)", values={"x": [3.0, 1, 4]}))
+    ):
+        assert alone.nonzero is None or alone.nonzero >= np.count_nonzero(J)

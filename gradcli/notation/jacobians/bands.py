@@ -42,7 +42,7 @@ def _whole_diagonal(down: int, size: int) -> Part:
 def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
     """The sum of diagonals. None if the matrix is not square, has several letters of rows or of
     columns, or is diagonal or zero; if a term is not on one diagonal or its weight has no formula;
-    and if there are too many terms.
+    and if there are too many terms. Raises TooLong.
     """
     if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
         return None

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any, TypeGuard
 
+from ...errors import if_applicable
 from ...graphs import Node
 from ..indices import places
 from ..indices.collect import Simplifier, is_delta
@@ -16,6 +17,7 @@ from ..indices.expressions import (
     Expr,
     Number,
     Relation,
+    TooLong,
     Total,
     delta,
     divides,
@@ -346,14 +348,17 @@ class JacobianEntry:
         return shortest((self._matrix(), self._weighted(), self._expanded()))
 
     def _expanded_terms(self) -> list[Expr]:
-        """The expanded terms of a product with exactly one sum among its factors; else []."""
+        """The expanded terms of a product with exactly one sum among its factors; [] of any other,
+        and if they are too long.
+        """
         factors = factors_of(self.e)
         totals = [f for f in factors if isinstance(f, Total)]
         if len(totals) != 1:
             return []
         others = [f for f in factors if f is not totals[0]]
         simplify = Simplifier(self.sizes)
-        return [simplify.product([*others, t]) for t in totals[0].terms]
+        terms = (simplify.product([*others, t]) for t in totals[0].terms)
+        return if_applicable(lambda: [*terms], (TooLong,)) or []
 
     def blocks(self) -> tuple[tuple[str, str], ...]:
         """The leading letters that rows and columns share, with their sizes as formulas; () if no

@@ -17,7 +17,7 @@ from ...lazy import np
 from .. import tree
 from ..formulas.formula import GenericSizes, formula
 from ..formulas.simplify import simplify
-from ..indices.expressions import Element, Expr, Function, Relation, parts, rebuilt
+from ..indices.expressions import Element, Expr, Function, Relation, TooLong, parts, rebuilt
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 from .bands import bands, with_strides
@@ -145,7 +145,10 @@ def _shortened(
     structure: Structure, composed: Tree | None, entry: JacobianEntry | None
 ) -> Structure:
     """The structure with a product of Jacobians, or bands, as its formula if that is shorter."""
-    banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
+    banded = None
+    if entry:
+        written = partial(bands, entry.write, entry.e, entry.rows, entry.columns)
+        banded = if_applicable(written, (TooLong,))
     other = _composed_or_banded(composed, banded)
     return _with_formula(structure, _shorter(other, structure.formula))
 
