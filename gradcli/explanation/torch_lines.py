@@ -104,8 +104,8 @@ class _Program:
     def fresh(self) -> Names:
         """Names that the program does not use."""
         p = self.problem
-        taken = {*MODULES, *p.inputs, *p.named.values(), self.out_name, p.seed.name}
-        return Names({*taken, *(name.text for name in self.names.values())})
+        taken: set[str] = {*MODULES, *p.inputs, *p.named, self.out_name, p.seed.name}
+        return Names(taken | {name.text for name in self.names.values()})
 
     def backward(self) -> list[str]:
         """The call of backward(), or a comment why there is none."""
