@@ -295,8 +295,8 @@ def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int
 
 
 def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """A Counter of the counts that `function` combines, those of them that are positive;
-    NotImplemented if `b` is no Counter.
+    """The Counter of the positive results of `function` on the counts of `a` and `b`;
+    NotImplemented if `b` is not a Counter.
     """
     if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
         return NotImplemented
@@ -1234,11 +1234,12 @@ def paths_module() -> Module:
 
 def common_prefix(m: Any, paths: Any) -> str:
     """os.path.commonprefix."""
+    import posixpath
+
     texts = [plain(path) for path in collected(m, paths)]
     if not all(isinstance(text, str) for text in texts):
         raise Unsupported("os.path.commonprefix of values that are not strings")
-    shared = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
-    return "".join(column[0] for column in shared)
+    return posixpath.commonprefix(texts)
 
 
 def _of_texts(module: Any, names: str) -> dict[str, Any]:
