@@ -106,6 +106,11 @@ CASES = [
     ("einsum('ij,jk->ik', a, b)", {}, dict(a=(2, 3), b=(3, 4), out=(2, 4))),
     ("einsum('bhqd,bhkd->bhqk', q, k)", {}, dict(q=(2, 3, 4, 5), k=(2, 3, 6, 5), out=(2, 3, 4, 6))),
     ("linear(x, w, b)", {}, dict(x=(2, 3), w=(4, 3), b=(4,), out=(2, 4))),
+    ("softmax(x, dim=0)", {}, dict(x=(2,), out=(2,))),  # diag(p) - outer(p, p), as in textbooks
+    ("softmax(x, dim=0) @ y", {}, dict(x=(2, 3), y=(3, 4), out=(2, 4))),
+    ("softmax(x, dim=-1)", {}, dict(x=(2, 3), out=(2, 3))),
+    ("x.cumsum(0)", {}, dict(x=(2,), out=(2,))),
+    ("x.sum(0)", {}, dict(x=(2, 3), out=(3,))),
     ("layer_norm(x, (5,), w, b)", {}, dict(x=(5,), w=(5,), b=(5,), out=(5,))),
     ("cat([x, y], dim=1)", {}, dict(x=(2, 3), y=(2, 4), out=(2, 7))),
     ("cross_entropy(x, y)", dict(values={"y": [0, 1]}), dict(x=(2, 3), y=(2,), out=())),

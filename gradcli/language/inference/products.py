@@ -21,8 +21,12 @@ TRANSPOSES = ("T", "mT", "H", "mH")
 
 def operands_of_matmul(program: Program) -> set[str]:
     """The names that are operands of matrix products, transposed or not."""
-    sides = (side for product in _products(program) for side in product)
-    return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
+    return {e.id for e in map(bare, all_factors(program)) if isinstance(e, ast.Name)}
+
+
+def all_factors(program: Program) -> list[ast.expr]:
+    """The operands of all matrix products."""
+    return [side for sides in _products(program) for side in sides]
 
 
 def in_upper_case(program: Program, names: Collection[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """The ranks of inputs without a given shape, in order of plausibility.
 
 A vector is the first guess. Operands of @ are matrices, except w in `X @ w` and x in `x @ A @ x`
-(`products`), and so are tensors that are reduced or sorted along a named dimension, or transposed.
+(`products`), and so are tensors that are reduced or sorted along a named dimension, or transposed;
+x is a vector in `softmax(x, dim=0)`, which has the shape of x, unless a product follows.
 In a program with @, all upper-case names are matrices unless they are divisors. Names such as lam
 and eps are scalars, unless they are operands of @ (`coefficients`). If the program does not accept
 these ranks, others are tried.
@@ -12,10 +13,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from ...graphs import Operator
+from ...operators.families import Shorthand
 from ..program import Program
 from ..syntax import called_name, is_whole_number
 from .coefficients import coefficients, divisors, intercepts
 from .products import (
+    all_factors,
     arguments,
     called,
     elementwise,
@@ -100,10 +103,11 @@ def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str
     of transposes, through elementwise operations. Names in `columns` may be transposed vectors.
     """
     meanings = program.names
+    multiplied = all_factors(program)
     result: set[str] = set()
     for e in program.syntax:
         operand = along_a_dimension(e)
-        if operand is not None:
+        if operand is not None and (e in multiplied or not _of_a_vector(e)):
             may_be = columns if transpose_operand(e) is not None else ()
             result |= _of_its_shape(operand, meanings).difference(may_be)
     return result
@@ -117,9 +121,23 @@ def along_a_dimension(e: ast.AST) -> ast.expr | None:
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves or isinstance(args[0], ast.List | ast.Tuple):
         return None
-    bindings = dict(zip(op.positional, args, strict=False)) | {k.arg: k.value for k in e.keywords}
+    return args[0] if _named_dimensions(e, op) else None
+
+
+def _named_dimensions(e: ast.Call, op: Operator | Shorthand) -> list[ast.expr]:
+    """The integer literals that a call has as dim or axis."""
+    given = zip(op.positional, arguments(e), strict=False)
+    bindings = dict(given) | {k.arg: k.value for k in e.keywords}
     chosen = (bindings.get(name) for name in ("dim", "axis"))
-    return args[0] if any(d is not None and is_whole_number(d) for d in chosen) else None
+    return [d for d in chosen if d is not None and is_whole_number(d)]
+
+
+def _of_a_vector(e: ast.AST) -> bool:
+    """Whether a call keeps the shape of its operand and names its first dimension."""
+    op = called(e) if isinstance(e, ast.Call) else None
+    if not isinstance(op, Operator) or op.family != "operator":
+        return False
+    return [ast.unparse(d) for d in _named_dimensions(e, op)] == ["0"]
 
 
 def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
