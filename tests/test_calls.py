@@ -190,7 +190,9 @@ RESHAPED = (
     lambda v: np.concatenate([v, v[..., :1]], -1),
     lambda v: v > 0.5,
 )
+MORE_DIMENSIONS = (lambda v: v[None], lambda v: np.stack([v, v + 1]))
 NOT_COMPARED = "?"
+LARGEST = 1e15  # such as the condition of a singular matrix, which rounding decides
 # Functions of PyTorch that read memory which is not theirs when they are misused.
 UNCHECKED = re.compile(r"native_batch_norm|\blstm\(|conv\dd_(input|weight)|lengths=tensor\(\[\[")
 
@@ -207,9 +209,8 @@ def misuses(call: Call) -> Iterator[tuple[str, Values]]:
     for text in dict.fromkeys(changed_numbers(call.text)):
         yield text, call.values
     for name, value in call.values.items():
-        for change in RESHAPED:
-            if value.ndim:
-                yield call.text, {**call.values, name: change(value)}
+        for change in RESHAPED if value.ndim else MORE_DIMENSIONS:
+            yield call.text, {**call.values, name: change(value)}
 
 
 def changed_numbers(text: str) -> Iterator[str]:
@@ -283,7 +284,8 @@ def reaction_of_pytorch(text: str, values: Values) -> float | str | None:
         return NOT_COMPARED if any(re.search(said, str(error)) for said in TAKEN) else None
     if not isinstance(out, torch.Tensor) or out.is_complex():
         return NOT_COMPARED
-    return float(f"{summary(out.double().numpy()):.{DIGITS}g}")
+    found = summary(out.double().numpy())
+    return NOT_COMPARED if abs(found) > LARGEST else float(f"{found:.{DIGITS}g}")
 
 
 # ---- variations ----------------------------------------------------------------------------------

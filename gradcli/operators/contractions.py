@@ -372,4 +372,6 @@ def inner(input, other):
     if 0 in (a.ndim, b.ndim):
         return a * b
     dot.check_kinds((a, b), "inner")
+    text = f"the last dimensions of inner() must be equal, got {a.shape} and {b.shape}"
+    shapes.require_equal(a.shape[-1:], b.shape[-1:], text)
     return dot(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, dims=((-1,), (-1,)))
