@@ -109,8 +109,11 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
     mask = _causal(query.shape[-2], key.shape[-2]) if is_causal else attn_mask
     scores = query @ key.mT * float(factor)
-    scores = scores if mask is None else scores + _additive(mask)
-    return masked_softmax(scores, dim=-1) @ value
+    masked = scores if mask is None else scores + _additive(mask)
+    if masked.shape != scores.shape:
+        have, want = shapes.text(mask.shape), shapes.text(scores.shape)
+        raise GradcliError("shape", f"attn_mask {have} does not broadcast to query @ key.mT {want}")
+    return masked_softmax(masked, dim=-1) @ value
 
 
 def _check(query, key, value):

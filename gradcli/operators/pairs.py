@@ -140,7 +140,7 @@ def _times_alpha(name, input, other, alpha):
         require(kind == "bool", f"alpha of {name}() can be True or False only for masks")
     elif isinstance(alpha, float):
         check_kinds(f"with alpha={alpha}, {name}", "floats", (input, other))
-    if kind == "bool" and not isinstance(alpha, Node):
+    if kind == "bool" and isinstance(alpha, int):
         alpha = bool(alpha)
     return other if alpha == 1 else mul(other, alpha)
 
