@@ -92,6 +92,8 @@ class Operator:
     bounds: Any = None
     """Lowest and highest possible value; or (*bounds of inputs, **attrs) -> these; None: unknown.
     """
+    log: str | None = None
+    """The operator that computes its logarithm without underflow."""
     finite: bool = False
     """Whether the output is finite wherever the inputs are, as for a sum."""
     shape_only: bool = False

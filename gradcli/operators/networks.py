@@ -43,6 +43,7 @@ def _softmax_exact(y, x, *, dim):
     numpy="scipy.special.softmax({0}, axis={dim})",
     order="x dim dtype",
     bounds=PROBABILITY,
+    log="log_softmax",
     takes="floats",
     exact=_softmax_exact,
 )

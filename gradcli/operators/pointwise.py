@@ -87,6 +87,7 @@ def _sigmoid(x):
     numpy="1 / (1 + np.exp(-{0}))",
     jax="jax.nn.sigmoid",
     bounds=PROBABILITY,
+    log="logsigmoid",
     exact="all",
 )
 def sigmoid(g, y, x):

@@ -39,7 +39,6 @@ from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
 MOST_RECORDS = 200  # longer graphs are those of loops, whose formulas would not be readable
-DEFAULT_EPS = 1e-05  # of batch_norm
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # grad_fns of operations that return their input unchanged
 COPIES = {"CloneBackward0", "ToCopyBackward0"}
@@ -534,7 +533,7 @@ class _Writer(OperatorWriter):
         (x,), eps = node.parents, node.attrs["eps"]
         if node.attrs["dim"] != (0, *range(2, x.ndim)):
             return None
-        none, other = tree.Verbatim("None"), eps != DEFAULT_EPS
+        none, other = tree.Verbatim("None"), eps != lookup("batch_norm").defaults["eps"]
         named = ("training", tree.Verbatim("True")), ("eps", tree.Verbatim(repr(eps)))
         return tree.Call("batch_norm", (self.trees[x], none, none), named[: 1 + other])
 

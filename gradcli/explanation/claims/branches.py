@@ -16,11 +16,11 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...budget import EVERY, tick
 from ...errors import if_applicable
-from ...graphs import OPS, Node, downstream, walk
+from ...graphs import Node, downstream, walk
 from ...graphs.substitution import expanded
 from ...language.arguments.assumptions import with_properties
 from ...lazy import np
-from ...notation.formulas.rules.guards import TINY, is_negligible_bound
+from ...notation.formulas.rules.guards import TINY, is_negligible_bound, negligibly_clamped
 from ..checking.finite_differences import symmetric_inputs, symmetrized
 from ..in_pytorch.kinks import kinks
 from .claim import Claim, built
@@ -235,10 +235,7 @@ def _clamped_tensors(order: Sequence[Node]) -> Iterator[Node]:
     """The tensors that are clamped from below by a negligible bound, also inside composite
     operations, such as (1 - p) * p in the gradient of binary_cross_entropy.
     """
-    for node in walk(expanded(order).values()):
-        low = node.inputs[1] if node.op is OPS["clamp"] else None
-        if low is not None and is_negligible_bound(low, node.parents[0]):
-            yield node.parents[0]
+    return filter(None, map(negligibly_clamped, walk(expanded(order).values())))
 
 
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:

@@ -7,7 +7,7 @@ The gradient of W may also be written dW, W.grad, grad_W, dL/dW, ∂L/∂W and �
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
@@ -266,10 +266,14 @@ def _gradients(program: Program, problem: Problem) -> dict[str, Node | None]:
         for plain in [*differentiated_names(name)]
         if plain in known and name != plain
     }
-    if not named:
-        return {}
-    gradients = backward(problem.out, problem.seed.node, [*named.values()]).of
+    gradients = _backward(problem.out, problem.seed.node, tuple(named.values()))
     return {name: gradients[node] for name, node in named.items() if gradients[node] is not None}
+
+
+@lru_cache(maxsize=8)  # the variations of a formula, each tried at a few sizes, use the same
+def _backward(out: Node, seed: Node, nodes: tuple[Node, ...]) -> dict[Node, Node | None]:
+    """The gradients of `nodes` as graphs."""
+    return backward(out, seed, nodes).of if nodes else {}
 
 
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:

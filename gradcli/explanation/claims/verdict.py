@@ -78,7 +78,9 @@ class Verdict:
         """Whether a finding with other, finite numbers is proved equal to the gradient, or to the
         formula displayed for it: one side is rounded, as a saturated sigmoid.
         """
-        return t.is_finite and self._same(t.point, t.node)
+        return t.is_finite and t.point.problem.limits.budget.search(
+            lambda: self._same(t.point, t.node), lambda: False
+        )
 
     @cached_property
     def same(self) -> bool:

@@ -26,7 +26,6 @@ from .wording import Wording
 INSIDE = r"(?:[^\[\]]|\[[^\[\]]*\])*"  # text inside brackets, with one inner level such as y[i]
 CONDITION = re.compile(rf"\[{INSIDE} (?:[<>=≤≥≠]|[<>=!]=) {INSIDE}\]")
 SHORT = 40  # no shorter notation is searched for than one with so many characters
-PICKED = re.compile(r"δ\[\w+,\d+\]|δ\[\d+,\w+\]|nonzero\(")  # indices that may depend on values
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
@@ -203,7 +202,7 @@ def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
     """
     if a is None or b is None:
         return a or b
-    costs = [(bool(PICKED.search(n.plain)), n.conditions, len(n.plain)) for n in (a, b)]
+    costs = [(n.has_literal_indices, n.conditions, len(n.plain)) for n in (a, b)]
     return b if b.opaque <= a.opaque and costs[1] < costs[0] else a
 
 

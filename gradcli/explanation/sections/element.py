@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from ...graphs import Node
 from ...language.problem import Input
@@ -102,22 +101,22 @@ def _read_better(
     """The shortened form of a gradient if its element has names for reductions, symbols where that
     of the gradient has none, or fewer conditions; else the gradient.
     """
-    symbols = written_out(asked, index, names, a.value_if_possible).symbols
+    symbols, _, total = written_out(asked, index, names, a.value_if_possible)
     if not w.introduced and symbols is not None and not _conditions(symbols):
         return asked
     short = w.shortened(asked)
-    if not _is_equal(a.value(asked), a.value_if_possible(short), index):
+    other, _, other_total = written_out(short, index, names, a.value_if_possible)
+    if not _is_equal(total, other_total):
         return asked
-    other = written_out(short, index, names, a.value_if_possible).symbols
     better = w.introduced or symbols is None or _conditions(symbols) > _conditions(other)
     return short if better else asked
 
 
-def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
-    """Whether two arrays have the same number, not nan, at an index, or both are None."""
+def _is_equal(value: float | None, other: float | None) -> bool:
+    """Whether two numbers are close, and not nan, or both are None."""
     if value is None or other is None:
         return value is other
-    return bool(np.isclose(np.asarray(value)[index], np.asarray(other)[index]))
+    return bool(np.isclose(value, other))
 
 
 def _conditions(written: tree.Tree | None) -> int:

@@ -15,7 +15,6 @@ from ..phrases import listed
 
 MOST = 4  # largest number of units, and of operations, that are named
 FLAT = 1e-6  # distance from its bounds at which a function counts as saturated; a note names it
-SAFE_LOGS = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
 
 
@@ -69,14 +68,14 @@ def _logs_of_zero(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
             yield (
                 "saturated",
                 f"{name} is 0 in single precision{place}, where its log is -inf: "
-                f"{SAFE_LOGS[inner.op.name]} is finite.",
+                f"{inner.op.log} is finite.",
             )
 
 
 def _logged(a: Analysis) -> list[Node]:
     """The operands of logarithms for which there is a function that includes the logarithm."""
     logs = [step.node for step in a.gradients.steps if step.node.op.name == "log"]
-    return [n.parents[0] for n in logs if n.parents[0].op.name in SAFE_LOGS]
+    return [n.parents[0] for n in logs if n.parents[0].op.log]
 
 
 def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:

@@ -71,11 +71,18 @@ class Notation(NamedTuple):
         index of the j-th True of a mask counts twice for the same reason.
         """
         inside = {*inner(self.expr)}
-        found = [e for e in inside if is_condition(e)]
-        functions = sum(isinstance(e, Function) for e in found)
-        fixed = sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
-        by_mask = any(isinstance(e, Element) and holds_true_places(e.node) for e in inside)
-        return functions + 2 * (fixed + by_mask)
+        functions = sum(is_condition(e) and isinstance(e, Function) for e in inside)
+        fixed = sum(map(_is_fixed, inside))
+        return functions + 2 * (fixed + any(map(_is_true_place, inside)))
+
+    @property
+    def has_literal_indices(self) -> bool:
+        """Whether the right side has an index that may depend on values: that of δ[i,2], or of the
+        j-th True of a mask.
+        """
+        inside = {*inner(self.expr)}
+        deltas = (e for e in inside if isinstance(e, Relation) and e.symbol == "==")
+        return any(map(_is_fixed, deltas)) or any(map(_is_true_place, inside))
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The equation with letters replaced by other letters or numbers."""
@@ -409,8 +416,14 @@ class Indices:
         return Notation(left, right, plain, count, e, at, names)
 
 
-def _is_fixed(e: Relation) -> bool:
-    return isinstance(e.left, int) or isinstance(e.right, int)
+def _is_fixed(e: Expr) -> bool:
+    """Whether an expression is a relation between a place and a number."""
+    return isinstance(e, Relation) and (isinstance(e.left, int) or isinstance(e.right, int))
+
+
+def _is_true_place(e: Expr) -> bool:
+    """Whether an expression is the index of a True element of a mask."""
+    return isinstance(e, Element) and holds_true_places(e.node)
 
 
 def _same_shape_operands(node: Node) -> list[Node]:
