@@ -225,14 +225,14 @@ def check(streams: Streams, options: Options) -> int:
     """
     from ..explanation.checks import run_checks
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.formulas.wording import wording_of
+    from ..explanation.formulas.formula_writer import writer_of
 
     options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
     analysis = request_of(streams, options).one(suppose=bool(options.claim))
     # before the page, which may use up the budget
     outcomes: list[bool | None] = _right(analysis) if options.claim else []
     explained(streams, analysis, options)
-    assumed = None if options.claim else assumed_shapes(wording_of(analysis))
+    assumed = None if options.claim else assumed_shapes(writer_of(analysis))
     if assumed is not None:
         streams.warn(assumed)
     outcomes += [check.ok for check in run_checks(analysis)]

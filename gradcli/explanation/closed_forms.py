@@ -18,7 +18,7 @@ from .blocks import (
     words,
 )
 from .data import Data
-from .formulas.wording import UNREAD
+from .formulas.formula_writer import UNREAD
 from .question import with_question
 from .short.gradients import gradients_of
 

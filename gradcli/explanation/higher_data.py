@@ -66,7 +66,7 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
     node, written = h.product(z), h.written(z)
     if node is None or written is None:
         return _nothing(z.shape)
-    w = h.wording
+    w = h.writer
     index = by_index.shortest_notation(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
     return _product_data(data, node, h.product_formula(z), index)
 

@@ -201,7 +201,7 @@ def _check_pivoting(pivot):
         )
 
 
-@shorthand("linalg.lu", only_aliases=True, takes="floats")
+@shorthand("linalg.lu", only_aliases=True, input_dtypes="floats")
 def lu_parts(A, *, pivot=True):
     """P, L and U such that P @ L @ U is A."""
     _check_pivoting(pivot)
@@ -228,13 +228,13 @@ def _packed_factors(A, pivot, check):
 ZERO_PIVOT = "lu_factor() refuses a matrix with a pivot of 0; lu_factor_ex() accepts it"
 
 
-@shorthand("linalg.lu_factor", takes="floats")
+@shorthand("linalg.lu_factor", input_dtypes="floats")
 def lu_factor(A, *, pivot=True):
     """L and U packed into one matrix, and the pivots."""
     return Outputs(_packed_factors(as_node(A), pivot, check=True), ("LU", "pivots"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """As lu_factor, with info: the first pivot that is 0, counted from 1; 0 if none is."""
     A = as_node(A)
@@ -242,7 +242,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     return Outputs((*result, zero_pivot(A)), ("LU", "pivots", "info"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def lu(A, pivot=True, get_infos=False):
     """L and U packed into one matrix, and the pivots."""
     if get_infos:
@@ -360,7 +360,7 @@ def qr_r(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1) + Q @ g
 
 
-@shorthand("linalg.qr", only_aliases=True, takes="floats")
+@shorthand("linalg.qr", only_aliases=True, input_dtypes="floats")
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):
@@ -370,7 +370,7 @@ def qr_parts(A, mode="reduced"):
     return Outputs((Q, qr_r(A, mode=mode)), ("Q", "R"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def qr(input, some=True):
     """Q with orthogonal columns and R upper triangular such that Q @ R is input."""
     return qr_parts(input, "reduced" if some else "complete")

@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Node, NoRule, as_node, shapes
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from . import elements
 from .comparisons import where
@@ -154,7 +154,7 @@ ONE_ELEMENT_INDEX = NoRule(
     "where an index of one element selects from a larger src, PyTorch's gradient of src is wrong: "
     "cut src to that element"
 )
-SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "takes": "any of one kind"}
+SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "input_dtypes": "any of one dtype"}
 
 
 @operator(
@@ -405,7 +405,7 @@ def _repeated_flat_indices(y, x, index, source, *, accumulate):
             _put_into_zeros(x, index, source),
         )
     ),
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     exact="all",
 )
 def put(g, y, x, index, source, *, accumulate=False):
@@ -424,7 +424,7 @@ def _added_at_flat_indices(x, index, source):
 def index_put(input, indices, values, accumulate=False):
     """input with values written, or added, at an index."""
     if isinstance(values, Node):
-        check_kinds("index_put", "any of one kind", (input, values))
+        check_dtypes("index_put", "any of one dtype", (input, values))
     indices_of = reshape(arange(end=input.numel), shape=input.shape)
     picked = indices_of[indices if isinstance(indices, tuple) else (indices,)]
     return put(input, picked, expand(as_node(values), shape=picked.shape), accumulate=accumulate)

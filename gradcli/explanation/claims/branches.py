@@ -207,7 +207,7 @@ class _Branches:
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
     """The graphs of the claims, without claims that raise an error at the shapes of `base`."""
-    result = (partial(built, c.program, base.problem, base.picking) for c in claims)
+    result = (partial(built, c.program, base.problem, base.input_values) for c in claims)
     return filter(None, map(if_applicable, result))
 
 

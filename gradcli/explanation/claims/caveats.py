@@ -51,7 +51,7 @@ def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
 
 
 def _at_given_values(claim: Claim, point: Point) -> Deviation | None:
-    values = point.picking | point.problem.values
+    values = point.input_values | point.problem.values
     finding = _disagreeing(claim, point, values, dict)
     if finding is not None:
         return Deviation("the values given", finding)
@@ -65,7 +65,7 @@ def _at_given_values(claim: Claim, point: Point) -> Deviation | None:
 
 
 def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
-    return _disagreeing(claim, point, within(point.picking), within)
+    return _disagreeing(claim, point, within(point.input_values), within)
 
 
 def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> Finding | None:

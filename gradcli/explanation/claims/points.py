@@ -29,9 +29,9 @@ from ..checking.finite_differences import (
     symmetric_inputs,
     symmetrized,
 )
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
-from ..formulas.wording import Wording
 from ..in_pytorch.kinks import kinks_hit
 from .claim import targets
 
@@ -93,7 +93,7 @@ class Point:
         if name not in self._vanishing:
             assumed = any(i.node.attrs["known"] for i in self.problem.inputs.values())
             grad = self.gradient(name) if assumed else None
-            short = None if grad is None else self.wording.shortened(grad)
+            short = None if grad is None else self.writer.shortened(grad)
             self._vanishing[name] = short is not None and short.op.name == "zeros"
         return self._vanishing[name]
 
@@ -105,12 +105,12 @@ class Point:
         return self(grad)
 
     @cached_property
-    def wording(self) -> Wording:
+    def writer(self) -> FormulaWriter:
         """The object that simplifies and writes the formulas of the problem."""
-        return Wording(Analysis(self.problem))
+        return FormulaWriter(Analysis(self.problem))
 
     @cached_property
-    def picking(self) -> dict[Node, Any]:
+    def input_values(self) -> dict[Node, Any]:
         """The values of the inputs, at which indices and masks of a formula are evaluated."""
         return {i.node: self(i.node) for i in self.problem.inputs.values()}
 

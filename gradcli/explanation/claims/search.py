@@ -55,7 +55,7 @@ class Tries:
     def __init__(self, claim: Claim, findings: list[Finding], points: Points):
         self.claim, self.findings, self.points = claim, findings, points
         self.problem = points.tried[0].problem
-        self.w = points.tried[0].wording
+        self.w = points.tried[0].writer
         self.grad = points.tried[0].gradient(claim.name)
         self.target = targets(self.problem)[claim.name]
         self.others: list[Trial] = []

@@ -14,6 +14,7 @@ from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
 from ..analysis import Analysis, is_large
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.readings import (
     RANKS,
     Reading,
@@ -25,7 +26,6 @@ from ..formulas.readings import (
     with_rank,
     with_vectors,
 )
-from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .caveats import Deviation, condition, deviation, negligible
 from .claim import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
@@ -92,12 +92,12 @@ class Verdict:
         return self.ok and all(self._same(t.point, t.node) for t in chosen)
 
     def _same(self, point: Point, node: Node | None) -> bool:
-        w, grad = point.wording, point.gradient(self.claim.name)
+        w, grad = point.writer, point.gradient(self.claim.name)
         if node is None or grad is None:
             return False
         return same(node, grad, point, w.names) or self._is_displayed_formula(node, grad, point, w)
 
-    def _is_displayed_formula(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
+    def _is_displayed_formula(self, node: Node, grad: Node, point: Point, w: FormulaWriter) -> bool:
         """Whether the claim is equal to the formula that is displayed for the gradient."""
         result = w.formula(grad)
         if result is None:
@@ -112,7 +112,7 @@ class Verdict:
         """
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
-        problems = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
+        problems = (trial.problem for trial in self.points.tried[0].writer.trials.elsewhere)
         elsewhere = (self._at(p) for p in problems if not different_sides(p.roots))
         result = [v for v in elsewhere if v is not None]
         return bool(result) and all(v.ok for v in result) and all(v.same for v in result[:SAME])

@@ -58,7 +58,7 @@ def _answer(h: Hessian, z: Input) -> Answer:
     return Answer(
         name,
         None if value is None else Tensor(value, "answer"),
-        h.wording.answer_line(h.product_formula(z)),
+        h.writer.answer_line(h.product_formula(z)),
         (),
     )
 

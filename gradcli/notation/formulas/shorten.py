@@ -157,7 +157,7 @@ class Length:
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
             foreign = self.writer.is_foreign(n)
-            mixed = n.op.of_one_kind and len({i.dtype for i in n.parents}) > 1
+            mixed = n.op.needs_one_dtype and len({i.dtype for i in n.parents}) > 1
             penalty += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.penalties[n] = penalty
         return penalty
