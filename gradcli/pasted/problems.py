@@ -535,7 +535,7 @@ class _Writer(OperatorWriter):
         (x,), eps = node.parents, node.attrs["eps"]
         if node.attrs["dim"] != (0, *range(2, x.ndim)):
             return None
-        none, other = tree.Verbatim("None"), eps != lookup("batch_norm").defaults["eps"]
+        none, other = tree.Verbatim("None"), eps != _operator("batch_norm").defaults["eps"]
         named = ("training", tree.Verbatim("True")), ("eps", tree.Verbatim(repr(eps)))
         return tree.Call("batch_norm", (self.trees[x], none, none), named[: 1 + other])
 
