@@ -9,16 +9,6 @@ from typing import Any
 from ..errors import GradcliError
 from ..fields import QUESTIONS, SEEDED
 from ..limits import NO_MEMORY, TOO_DEEP
-from .asked import (
-    choices_of,
-    emit,
-    environment_of,
-    explained,
-    format_of,
-    request_of,
-    typed,
-    write,
-)
 from .mistakes import plainer
 from .options import (
     ALWAYS,
@@ -33,6 +23,16 @@ from .options import (
     color_of,
     is_json,
     read_limits,
+)
+from .requests import (
+    choices_of,
+    emit,
+    environment_of,
+    explained,
+    format_of,
+    request_of,
+    typed,
+    write,
 )
 from .streams import Closed, ReaderGone, Streams
 from .well_formed import read as read_well_formed
@@ -326,7 +326,7 @@ def read(streams: Streams, options: Options) -> int:
     gradcli read train.py
     """
     from ..explanation import replies
-    from .asked import read_source
+    from .requests import read_source
 
     answers = read_source(options.source, streams, options.limits)
     emit(streams, replies.programs(answers, typed(streams)), options)

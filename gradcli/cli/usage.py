@@ -67,12 +67,13 @@ def _unfinished(error: Any, arguments: Sequence[str]) -> str | None:
     """
     if type(error).__name__ != "NoSuchOption":
         return None
-    taking = {name for p in error.ctx.command.params if not _is_flag(p) for name in p.opts}
+    taking = {
+        name
+        for p in error.ctx.command.params
+        if not getattr(p, "is_flag", False)
+        for name in p.opts
+    }
     return arguments[-1] if arguments[-1] in taking else None
-
-
-def _is_flag(parameter: Any) -> bool:
-    return getattr(parameter, "is_flag", False)
 
 
 def is_extra(error: Any) -> bool:

@@ -4,9 +4,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
-from .asked import request_of, typed
 from .mistakes import question
 from .options import Options
+from .requests import request_of, typed
 from .streams import Streams
 
 if TYPE_CHECKING:

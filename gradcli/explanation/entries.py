@@ -12,7 +12,7 @@ from ..notation import tree
 from ..notation.formulas.spelling import read_element
 from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, resolved_values, substituted, with_sizes
-from ..notation.indices.written import EXACT, Lettering, Writing
+from ..notation.indices.written import EXACT, IndexRenaming, Writing
 from ..notation.tree import Token
 from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import UNWRITTEN, ZERO, Formula, typed, verbatim
@@ -135,7 +135,7 @@ def _by_index(a: Analysis, w: FormulaWriter, x: Input, grad: Node, precision: in
             e = simplify(resolved_values(e, a.value_if_possible) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
-        written = typed(write(Lettering({}, sizes)(e, indices.reserved)))
+        written = typed(write(IndexRenaming({}, sizes)(e, indices.reserved)))
         return ZERO if written.text == "0" else written
 
     return entry

@@ -135,10 +135,6 @@ def _saved_of_power(y, a, b):
     return ("b", "output") if _is_constant(a) else ("a", "b", "output")
 
 
-def _multiplied_out(y, a, b):
-    return "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
-
-
 @elementwise(
     _pow,
     symbolic=elements.power,
@@ -148,7 +144,9 @@ def _multiplied_out(y, a, b):
     "the exponent it is nan where the base is negative",
     input_dtypes="numbers",
     saved=_saved_of_power,
-    exact=_multiplied_out,
+    exact=lambda y, a, b: (
+        "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
+    ),
 )
 def pow(g, y, a, b):
     """a to the power of b."""

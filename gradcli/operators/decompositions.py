@@ -296,10 +296,6 @@ def _symmetrized(x):
 REFLECTED = NotWritable("the signs of Q depend on the values of x")
 
 
-def _qr(y, x, **mode):
-    return qr_q(x, **mode), qr_r(x, **mode)
-
-
 def _qr_operator(name, k, **fields):
     """A decorator for the operators qr_q and qr_r, the factors of Q @ R."""
 
@@ -313,7 +309,7 @@ def _qr_operator(name, k, **fields):
         dtype="float",
         caveat=FOUND,
         torch=LINALG + "qr",
-        saved=_qr,
+        saved=lambda y, x, **mode: (qr_q(x, **mode), qr_r(x, **mode)),
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
         numpy=f"np.linalg.qr({{0}}, {{mode?}})[{k}]",
         **fields,

@@ -21,7 +21,7 @@ from .families import (
 from .permuting import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
-from .ties import level, vanishing
+from .ties import nearly_equal, nearly_zero
 
 
 def _norm(x, axis, keepdims, *, ord):
@@ -172,10 +172,10 @@ def _matrix_kinks(y, x, *, ord, dim, keepdim):
         return y.eq(0)
     if ord in ("nuc", 2, -2):
         S, size = svdvals(m), m.shape[-2:]
-        hit = vanishing(S, size)
+        hit = nearly_zero(S, size)
         if ord == "nuc":
             return hit.any(dim=-1)
-        return (hit | level(S, size))[..., 0 if ord > 0 else -1]
+        return (hit | nearly_equal(S, size))[..., 0 if ord > 0 else -1]
     over = -1 if math.isinf(ord) else -2
     sums = vector_norm(m, ord=1, dim=over)
     counts = sums.eq(_extreme(sums, ord, -1).unsqueeze(dim=-1))

@@ -157,12 +157,8 @@ def matrix_power(A, n):
 # ---- vectors -------------------------------------------------------------------------------------
 
 
-def _cross_rule(g, y, a, b, *, dim):
-    return cross_along(b, g, dim=dim), cross_along(g, a, dim=dim)
-
-
 @composite(
-    rule=_cross_rule,
+    rule=lambda g, y, a, b, *, dim: (cross_along(b, g, dim=dim), cross_along(g, a, dim=dim)),
     torch="torch.linalg.cross",
     spelling="linalg.cross({0}, {1}, dim={dim})",
     numpy="np.cross({0}, {1}, axis={dim})",

@@ -290,12 +290,8 @@ def _of_extreme(g, y, x, index, src, options):
     return in_x * share, in_src * share.gather(dim=dim, index=index)
 
 
-def _of_sum(g, y, x, index, src, options):
-    return g, g.gather(dim=options["dim"], index=index)
-
-
 GRADIENTS = {
-    "sum": _of_sum,
+    "sum": lambda g, y, x, index, src, options: (g, g.gather(dim=options["dim"], index=index)),
     "mean": _of_mean,
     "prod": _of_prod,
     "amax": _of_extreme,

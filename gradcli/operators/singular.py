@@ -20,7 +20,7 @@ from .lapack import (
     square,
 )
 from .leaves import eye, zeros
-from .ties import level, vanishing
+from .ties import nearly_equal, nearly_zero
 
 BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
@@ -72,7 +72,7 @@ def svd_left(g, y, x):
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svdvals",
-    kink=lambda y, x: vanishing(y, x.shape[-2:]) | level(y, x.shape[-2:]),
+    kink=lambda y, x: nearly_zero(y, x.shape[-2:]) | nearly_equal(y, x.shape[-2:]),
     caveat="no derivative at singular values of 0 or equal ones: the gradient depends on the "
     "vectors that LAPACK returns",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),

@@ -20,7 +20,7 @@ from .families import (
 )
 from .reductions import of_all, tied
 from .tie_breaking import ascending, descending, first_k, insertion_sorted, quick_select
-from .ties import beside
+from .ties import equal_to_neighbour
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects receives the whole gradient"
 OF_MANY = f"{ONE_OF_EQUALS}; which one is chosen in a long dimension depends on the machine"
@@ -167,7 +167,7 @@ def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
     ranked = sort_values(x, dim=axis, descending=descending or largest)
     before = (slice(None),) * axis
     equal = ranked[(*before, slice(1, None))].eq(ranked[(*before, slice(-1))])
-    return beside(equal, axis)[(*before, slice(y.shape[axis]))]
+    return equal_to_neighbour(equal, axis)[(*before, slice(y.shape[axis]))]
 
 
 sort_values, sort_indices = selected(

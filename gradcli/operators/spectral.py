@@ -10,7 +10,7 @@ from .families import operator, shorthand
 from .joining import cat
 from .lapack import FOUND, LINALG, each_matrix, of_each_matrix, square
 from .leaves import eye, zeros
-from .ties import level
+from .ties import nearly_equal
 
 ROOTS = NotWritable("eigenvalues are roots of a polynomial")
 
@@ -30,7 +30,7 @@ def _symmetric(s, UPLO):
     value=lambda x, *, UPLO: lapack.eigvalsh(x, UPLO),
     symbolic=ROOTS,
     dtype="float",
-    kink=lambda y, x, *, UPLO: level(y, x.shape[-2:]),
+    kink=lambda y, x, *, UPLO: nearly_equal(y, x.shape[-2:]),
     caveat=FOUND,
     torch=LINALG + "eigvalsh",
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),

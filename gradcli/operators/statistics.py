@@ -19,7 +19,7 @@ from .precision import unit
 from .reductions import average
 from .sorting import FIRST_FIRST, sorted_last
 from .sum_kernels import total
-from .ties import beside
+from .ties import equal_to_neighbour
 
 
 def _sum_of_squares(x, axis):
@@ -299,7 +299,7 @@ def _ties(rows, ranks, interpolation):
     """The mask of quantiles for which an element that they depend on is tied."""
     if rows.shape[-1] < 2:
         return rows < rows
-    tied = beside(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
+    tied = equal_to_neighbour(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
     return _at_ranks(tied.double(), ranks, interpolation) > 0
 
 

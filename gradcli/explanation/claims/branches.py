@@ -142,7 +142,7 @@ class _Branches:
                 sign = np.sign(np.subtract(arrays[left], other, dtype=float))
                 signs.setdefault(sign.shape, []).append(np.ravel(sign))
         return {
-            (s, self.base.decided and flat_index, met)
+            (s, self.base.depends_on_values and flat_index, met)
             for s, rows in signs.items()
             for flat_index, met in enumerate(zip(*(r.tolist() for r in rows)))
         }
@@ -159,7 +159,7 @@ class _Branches:
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
-        yield from self._near_edges(edges) if self.base.decided else ()
+        yield from self._near_edges(edges) if self.base.depends_on_values else ()
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
         yield from self._with_other_signs(rng)

@@ -140,7 +140,7 @@ def _before(program: Program, problem: Problem) -> Iterator[Claim]:
     for k, (names, value) in enumerate(list(zip(program.assigned, program.values))[:-1]):
         so_far = program.only(range(k + 1))
         input_name = next((n for n in names if _is_of_an_input(n, problem)), None)
-        step = set(names) & _used_after(k, program)
+        step = set(names) & program.only(range(k + 1, len(program.values))).used
         if not step or (input_name is not None and input_name not in _named_after(k, program)):
             name = _target(input_name or names[0], problem, source.span(value))
             yield Claim(name, so_far, source.segment(value))
@@ -162,10 +162,6 @@ def _claims_inputs(k: int, program: Program, problem: Problem) -> bool:
 
 def _named_after(k: int, program: Program) -> set[str]:
     return {n for names in program.assigned[k + 1 :] for n in names}
-
-
-def _used_after(k: int, program: Program) -> set[str]:
-    return program.only(range(k + 1, len(program.values))).used
 
 
 def _claim(text: str, problem: Problem, name: str | None) -> Claim:

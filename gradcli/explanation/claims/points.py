@@ -115,9 +115,9 @@ class Point:
         return {i.node: self(i.node) for i in self.problem.inputs.values()}
 
     @cached_property
-    def decided(self) -> bool:
+    def depends_on_values(self) -> bool:
         """Whether the graph of the problem depends on values."""
-        return is_decided(self.problem)
+        return depends_on_values(self.problem)
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
@@ -133,10 +133,10 @@ class Point:
         """The point at other values, with the same seed unless another is given. Raises
         GradcliError if they do not fit the problem, or give another graph.
         """
-        if self.decided and not is_graph_of(self.problem, values):
+        if self.depends_on_values and not is_graph_of(self.problem, values):
             raise GradcliError("value", "at these values the program takes another branch")
         other = Point(self.problem, values, self.seed if seed is None else seed)
-        other._gradients, other.decided = self._gradients, self.decided
+        other._gradients, other.depends_on_values = self._gradients, self.depends_on_values
         other._vanishing, other._schedules = self._vanishing, self._schedules
         return other
 
@@ -267,7 +267,7 @@ def _random_point(
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are `sound`."""
-    draws = _near_given_values if is_decided(problem) else _in_all_ranges
+    draws = _near_given_values if depends_on_values(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
@@ -319,7 +319,7 @@ def _as_assumed(symmetric: Collection[Node], x: Node, array: Any) -> Any:
     return symmetrized(array) if x in symmetric else array
 
 
-def is_decided(problem: Problem) -> bool:
+def depends_on_values(problem: Problem) -> bool:
     """Whether the graph of a problem depends on given values."""
     return bool(problem.values) and decided_by_values(problem)
 

@@ -96,7 +96,7 @@ def reason(v: Verdict) -> str:
 
 def right_where(v: Verdict) -> str | None:
     """`right where d is positive`, if `reason` does not say so already; else None."""
-    return None if v.condition is None or v.mend is None else f"right where {v.condition}"
+    return None if v.condition is None or v.correction is None else f"right where {v.condition}"
 
 
 def is_as_right(v: Verdict) -> bool:
@@ -106,8 +106,8 @@ def is_as_right(v: Verdict) -> bool:
 
 
 def _mistake(v: Verdict) -> str:
-    if v.mend is not None:
-        return v.mend.why + _off(v)
+    if v.correction is not None:
+        return v.correction.why + _off(v)
     finding = v.wrong
     assert finding is not None
     if finding.is_undefined:
@@ -144,9 +144,9 @@ def failure(finding: Finding) -> str:
 
 def mended_line(v: Verdict) -> Line:
     """The corrected claim; empty if it is no shorter than the formula of the gradient."""
-    if v.mend is None:
+    if v.correction is None:
         return ()
-    result = writer(v.findings[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
+    result = writer(v.findings[0]).source.coloured(plain(v.claim.written(v.correction.formula)))
     right = text_of(right_line(v))
     return () if text_of(result) == right or len(text_of(result)) > len(right) else result
 
@@ -232,7 +232,7 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "element": _element_data(v),
         "condition": v.condition,
         "exception": exception(v),
-        "mended": None if v.mend is None else v.mend.formula,
+        "mended": None if v.correction is None else v.correction.formula,
         "formula": None if grad is None else text_of(writer(v.findings[0]).formula_line(grad)),
     }
 

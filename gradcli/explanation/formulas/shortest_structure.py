@@ -98,12 +98,12 @@ def _without_values(a: Analysis, w: FormulaWriter, x: Input, grad: Node) -> Stru
     If no node branches on values, entries that cancel at random values lower the count. If nodes
     only choose positions by values, as a sort does, random values determine the name.
     """
-    from .nonzero_count import bounded, cancelled, deciding
+    from .nonzero_count import bounded, branching_nodes, cancelled
 
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
         return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
-    chosen = deciding(p)
+    chosen = branching_nodes(p)
     if chosen:
         picks = all(n.op.finds_indices for n in chosen)
         numbers = _finite(in_numbers(a, x)) if picks else None

@@ -202,7 +202,7 @@ class AtSizes:
 
     @cached_property
     def _one(self) -> dict[Node, Node]:
-        """The substitution of an implicit seed."""
+        """Maps an implicit seed to its value, 1."""
         one = self.problem.seed.value if self.original.problem.seed.implicit else None
         return {} if one is None else {self.seed: one}
 

@@ -135,7 +135,7 @@ def _sent(
     """
     to = words("to ", *_short_text(c.to, w, names), _side(c, step.node))
     same = c.local is step.received
-    if not _was_broadcast(c):
+    if c.sent is c.local or c.sent.op.name != "sum_to_size":
         spread = same and c.sent.op.name == "expand"
         return [_row(to, words(received, ", repeated") if spread else formula, c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
@@ -150,10 +150,6 @@ def _sent(
     value = _tensor(c.sent, a)
     summed = Row((repair,) if value is None else (repair, value), 2)
     return [_row(to, formula, c.local, a), summed]
-
-
-def _was_broadcast(c: Contribution) -> bool:
-    return c.sent is not c.local and c.sent.op.name == "sum_to_size"
 
 
 def _side(c: Contribution, node: Node) -> Token:

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 
 from ...graphs import Node
-from ...language.problem import Input
 from ...notation.jacobians.structure import jacobian_structure
 from ...notation.tree import Token
 from ..analysis import Analysis
@@ -63,7 +62,8 @@ def _jacobians(a: Analysis, w: FormulaWriter, c: Cost) -> list[Table]:
     rows: list[Row] = []
     for j in c.jacobians:
         size = size_words(j.entries, item_size("float", a.dtype))
-        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_passes_needed(j)]
+        name = words("wrt ", Token(j.x.name, role_of(j.x)))
+        rows += [Row((name, words(size))), *_structure(a, w, j), *_passes_needed(j)]
     return [Table(tuple(rows))]
 
 
@@ -81,10 +81,6 @@ def _structure(a: Analysis, w: FormulaWriter, j: FullJacobian) -> list[Row]:
     entries = "entry" if result.nonzero == 1 else "entries"
     text = f"{bound}{count_text(result.nonzero)} nonzero {entries}"
     return [Row((words(kind), words(text)), 1)]
-
-
-def _named(x: Input) -> Line:
-    return words("wrt ", Token(x.name, role_of(x)))
 
 
 def _passes_needed(j: FullJacobian) -> list[Row]:

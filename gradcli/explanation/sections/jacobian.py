@@ -46,7 +46,7 @@ from ..phrases import (
     shape_text,
     shown_indices,
     size_words,
-    tight,
+    without_spaces,
 )
 from .element import shown_element
 
@@ -226,7 +226,7 @@ def _readable(a: Analysis, w: FormulaWriter, x: Input) -> bool:
         return True
     tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
     widest = READABLE if columns == 1 else UNCUT
-    return all(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
+    return all(t is not UNWRITTEN and len(without_spaces(t.text)) <= widest for t in tried)
 
 
 def _fits(a: Analysis, w: FormulaWriter, x: Input) -> bool:

@@ -60,7 +60,7 @@ class Shortener:
         quick: bool = False,
     ):
         familiar = [stripped(n, {}) for n in program]
-        self.counted = Counting(familiar)
+        self.counted = DimensionStyle(familiar)
         held = [n for n in names if n.op.name != "input"]
         ways = dict.fromkeys(((), tuple(held[-1:]), tuple(held)))
         self.searches = [
@@ -412,7 +412,7 @@ class Search:
         yield from self.names.with_names(n, self.normal)
 
 
-class Counting:
+class DimensionStyle:
     """Writes dimensions as the `program` does, which may count all of them from the end: dim=-1."""
 
     def __init__(self, program: Collection[Node]):

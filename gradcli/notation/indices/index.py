@@ -39,7 +39,7 @@ from .expressions import (
 )
 from .lower import Lowering, holds_true_places
 from .places import Place
-from .written import LETTERS, Lettering, Writing, free_letters
+from .written import LETTERS, IndexRenaming, Writing, free_letters
 
 KnownSizes = Callable[[], Mapping[int, Node]]  # sizes, each as a node that expresses it
 Values = Callable[[Node], Any]  # the array of a node, or None if it is unknown
@@ -264,7 +264,7 @@ class Indices:
         built = self._lowered(self.out, self.out_places, names)
         if built is None:
             return None
-        return Lettering({}, built[1])(built[0], {*self.reserved, *_plain(self.out_places)})
+        return IndexRenaming({}, built[1])(built[0], {*self.reserved, *_plain(self.out_places)})
 
     def _lowered(
         self,
@@ -343,7 +343,7 @@ class Indices:
         built = self._lowered(node, at, self._names_beside(node), lowering)
         if built is None:
             return None
-        e = Lettering(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})
+        e = IndexRenaming(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})
         return self._notation(_indexed(left, at), e, at)
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
@@ -352,7 +352,7 @@ class Indices:
         if result is None:
             return None
         e, at, sizes = result
-        e = Lettering({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
+        e = IndexRenaming({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
         out = self.called
         left = tree.Infix(
             "/",

@@ -117,8 +117,8 @@ class Lowering(LoweringPrimitives):
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
 
     def _as_condition(self, mask: Node, at: tuple[Place, ...]) -> Expr:
-        """A mask as a condition on elements, written alike for all values of the inputs: x < -1 in
-        the mask (x > 0) | (x < -1) is written even if no element is less than -1.
+        """A mask as a condition on elements, written in the same way for all values of the inputs:
+        x < -1 in the mask (x > 0) | (x < -1) is written even if no element is less than -1.
         """
         without_values = copy(self)
         without_values.values = None

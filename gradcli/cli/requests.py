@@ -26,12 +26,12 @@ def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -
     SHAPES_ALONE are shown, no arrays are allocated. Raises GradcliError.
     """
     from ..explanation.choices import SHAPES_ALONE
-    from ..request import listed, of_texts
+    from ..request import from_texts, listed
 
     limits = options.limits
     expr = streams.expression(options.expr, limits)
     check_expression(expr, streams.command)
-    request = of_texts(expr, vars(options), limits, partial(LazyInput, streams))
+    request = from_texts(expr, vars(options), limits, partial(LazyInput, streams))
     sections = {*listed(options.show)}
     shapes_alone |= bool(sections) and sections <= {*SHAPES_ALONE}
     return request.for_shapes() if shapes_alone else request
