@@ -125,9 +125,9 @@ def _extra(
         return split
     first, *others = arguments
     typed = others if first in commands and first != "why" else arguments
-    asked = question(" ".join(itertools.takewhile(lambda a: a[:1] != "-", typed)))
-    if asked:
-        return asked
+    question_error = question(" ".join(itertools.takewhile(lambda a: a[:1] != "-", typed)))
+    if question_error:
+        return question_error
     if first.isidentifier() and first not in commands:
         return no_command(first, commands, QUOTED)
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ..errors import GradcliError
 from .mistakes import question
 from .options import Options
-from .requests import request_of, typed
+from .requests import command_text, request_of
 from .streams import Streams
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def why_of(streams: Streams, options: Options) -> "Reply":
     from ..explanation.messages import answer
     from ..explanation.reading.corrections.table import reason_of
 
-    message, command = answer.answer(options.expr), typed(streams)
+    message, command = answer.answer(options.expr), command_text(streams)
     if message is not None:
         return replies.message(message, command)
     try:
@@ -31,8 +31,8 @@ def why_of(streams: Streams, options: Options) -> "Reply":
         if error.code != "syntax":
             raise
         why = reason_of(options.expr)
-        asked = None if why else question(options.expr)
-        raise asked or answer.unknown(options.expr, why) from None
+        question_error = None if why else question(options.expr)
+        raise question_error or answer.unknown(options.expr, why) from None
 
 
 def _analysis(streams: Streams, options: Options) -> "Analysis":

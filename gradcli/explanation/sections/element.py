@@ -95,27 +95,27 @@ def element_line(a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...]
     grad = a.gradient(x)
     assert grad is not None
     names = {n: name for n, name in w.indices.names.items() if n is not grad}
-    asked = w.without_implicit_seed(grad)
+    form = w.without_implicit_seed(grad)
     if not w.is_long(x):
-        asked = _read_better(a, w, asked, index, names)
-    return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+        form = _readable_form(a, w, form, index, names)
+    return line_of_element(a, form, w.gradient_of(x), role_of(x), index, names)
 
 
-def _read_better(
-    a: Analysis, w: FormulaWriter, asked: Node, index: tuple[int, ...], names: Mapping[Node, Name]
+def _readable_form(
+    a: Analysis, w: FormulaWriter, grad: Node, index: tuple[int, ...], names: Mapping[Node, Name]
 ) -> Node:
     """The shortened form of a gradient if its element has names for reductions, symbols where that
     of the gradient has none, or fewer conditions; else the gradient.
     """
-    symbols, _, total = written_out(asked, index, names, a.value_if_possible)
+    symbols, _, total = written_out(grad, index, names, a.value_if_possible)
     if not w.introduced and symbols is not None and not _conditions(symbols):
-        return asked
-    short = w.shortened(asked)
+        return grad
+    short = w.shortened(grad)
     other, _, other_total = written_out(short, index, names, a.value_if_possible)
     if not _is_equal(total, other_total):
-        return asked
+        return grad
     better = w.introduced or symbols is None or _conditions(symbols) > _conditions(other)
-    return short if better else asked
+    return short if better else grad
 
 
 def _is_equal(value: float | None, other: float | None) -> bool:
