@@ -223,9 +223,9 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
     """Gradients, output and Jacobians in index notation."""
     from .explanation.data import sides
     from .explanation.formulas import by_index
-    from .explanation.formulas.wording import wording_of
+    from .explanation.formulas.formula_writer import writer_of
 
-    w, wrt = wording_of(a), a.problem.wrt
+    w, wrt = writer_of(a), a.problem.wrt
     grads = {x.name: sides(by_index.gradient(w, x)) for x in wrt}
     output = sides(by_index.output(w))
     jacobians = {x.name: sides(by_index.jacobian(w, x)) for x in wrt}

@@ -1,6 +1,6 @@
 """A request about an expression: one record for the shell, JSON, Python and assistants.
 
-`of_texts` parses the texts of options, `of_values` the fields of JSON and keywords of Python;
+`from_texts` parses the texts of options, `of_values` the fields of JSON and keywords of Python;
 FIELDS in `fields` defines the fields. A request knows how its problem is posed, not how the answer
 is shown.
 """
@@ -144,7 +144,7 @@ class Request(NamedTuple):
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def of_texts(expr: str, options: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
+def from_texts(expr: str, options: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
     """A request from the values of options. Raises GradcliError. Values are lists of texts for
     repeatable options, parsed values for others. Names outside FIELDS are ignored.
     """
@@ -264,7 +264,7 @@ def _seeds(name: str, value: Any, spelling: Spelling) -> list[Any]:
     return [value] if isinstance(value, str) else [*value]
 
 
-# parsers of the fields of `of_texts`; other fields are already parsed
+# parsers of the fields of `from_texts`; other fields are already parsed
 TEXTS: dict[str, Callable[[Any], Any]] = {
     "shapes": option_texts.read_shapes,
     "values": option_texts.read_values,

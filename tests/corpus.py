@@ -15,8 +15,8 @@ import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.explanation.formulas.shortest_structure import structure_of
-from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.higher.hessian import Hessian
 from gradcli.graphs import OPS, as_node
 from gradcli.language.arguments.assumptions import read_assumptions
@@ -79,7 +79,7 @@ def formula_of(identity, setting=0) -> str:
     a = Analysis(pose(identity.expr, wrt=[identity.wrt], **given))
     (x,) = a.problem.wrt
     a = a if identity.kind == "jacobian" else Hessian(a).gradient(x)
-    return structure_of(a, Wording(a), x).text
+    return structure_of(a, FormulaWriter(a), x).text
 
 
 class Setting(NamedTuple):

@@ -10,7 +10,7 @@ from support import run_torch
 import gradcli as package
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.derivation.derivation import Derivation
-from gradcli.explanation.formulas.wording import wording_of
+from gradcli.explanation.formulas.formula_writer import writer_of
 from gradcli.explanation.short.gradients import Gradients
 from gradcli.language.posing import pose
 
@@ -263,7 +263,7 @@ def test_formulas_of_steps_are_searched_for_where_there_are_numbers(values, monk
     steps = [f"h{k} = tanh(h{k - 1})" for k in range(1, 100)]
     program = "; ".join(["h0 = x @ W", *steps, "h99.sum()"])
     a = Analysis(pose(program, shapes={"x": (2, 3), "W": (3, 3)}, values=values))
-    grads, asked = Gradients(a, wording_of(a)), []
+    grads, asked = Gradients(a, writer_of(a)), []
     assert grads.derivation is not None
     sent = Derivation.sent
     monkeypatch.setattr(Derivation, "sent", lambda d, s: asked.append(s) or sent(d, s))

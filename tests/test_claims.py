@@ -473,10 +473,10 @@ def test_wrong(example):
     assert example.said in f"{reason(v)}\n{right_where(v)}"
     if example.said == "the sign is wrong":  # and nothing else
         assert reason(v).removesuffix(" (with s a number)") == example.said
-    assert v.mend is not None or v.condition is not None
-    if v.mend is not None:
-        again = judge({v.claim.name: v.mend.formula}, problem_of(example))[0]
-        assert again.ok, v.mend.formula
+    assert v.correction is not None or v.condition is not None
+    if v.correction is not None:
+        again = judge({v.claim.name: v.correction.formula}, problem_of(example))[0]
+        assert again.ok, v.correction.formula
     formula = as_data(v)["formula"]
     assert judge({v.claim.name: formula}, problem_of(example))[0].ok
 
@@ -524,9 +524,9 @@ def test_what_mends_a_claim_holds_for_other_sizes_than_those_given():
     """At 3x3, g.expand_as(x).T has the right numbers: for squares alone."""
     for expr, claim in (("x.sum(1)", "g.expand_as(x)"), ("x.mean(1)", "g.expand_as(x) / 3")):
         (v,) = judge([f"x = {claim}"], pose(expr, shapes={"x": (3, 3)}))
-        assert v.mend is not None
+        assert v.correction is not None
         there = pose(expr, shapes={"x": (4, 3)})
-        assert judge({"x": v.mend.formula}, there)[0].ok
+        assert judge({"x": v.correction.formula}, there)[0].ok
 
 
 def test_a_transposed_name_on_the_left_of_a_product_may_be_that_of_a_column():
@@ -537,8 +537,8 @@ def test_a_transposed_name_on_the_left_of_a_product_may_be_that_of_a_column():
 
 def test_what_mends_a_claim_about_vectors_holds_for_matrices():
     (v,) = judge(["x = ones_like(x)"], pose("x.mean()"))
-    assert v.mend is not None
-    assert judge({"x": v.mend.formula}, pose("x.mean()", shapes={"x": (2, 3)}))[0].ok
+    assert v.correction is not None
+    assert judge({"x": v.correction.formula}, pose("x.mean()", shapes={"x": (2, 3)}))[0].ok
 
 
 def test_a_mask_that_values_decide_on_is_that_of_the_program():
@@ -891,8 +891,8 @@ def test_a_seed_of_numbers_fixes_sizes():
 ])  # fmt: skip
 def test_the_simplest_edit_mends(expr, claim, mended):
     (v,) = judge([claim], pose(expr))
-    assert v.mend is not None
-    assert v.mend.formula == mended
+    assert v.correction is not None
+    assert v.correction.formula == mended
 
 
 def test_a_seed_that_was_given():
@@ -1067,9 +1067,9 @@ def test_mending_at_large_sizes():
     problem = pose("softmax(x @ W, -1)", shapes={"x": (80, 60), "W": (60, 70)})
     claim = "d = out * (g - (g * out).sum()); W = x.T @ d"
     (v,) = judge([claim], problem)
-    assert v.mend is not None
-    assert v.mend.why == "the sum of g * out should be over dimension -1, with keepdim=True"
-    assert judge({"W": v.mend.formula}, problem)[0].ok
+    assert v.correction is not None
+    assert v.correction.why == "the sum of g * out should be over dimension -1, with keepdim=True"
+    assert judge({"W": v.correction.formula}, problem)[0].ok
 
 
 def test_values_that_fit_no_index_are_refused():

@@ -95,8 +95,8 @@ def test_a_mask_without_the_bias_is_mended_where_the_bias_decides(
 ):
     (v,) = judge([claim], pose(expr, shapes=shapes))
     assert v.condition is None
-    assert v.mend.why.endswith(" > 0 should be out > 0, the derivative of relu")
-    found = eval(v.mend.formula, {name: np.array(n) for name, n in values.items()})
+    assert v.correction.why.endswith(" > 0 should be out > 0, the derivative of relu")
+    found = eval(v.correction.formula, {name: np.array(n) for name, n in values.items()})
     assert found.tolist() == right
 
 
@@ -196,4 +196,4 @@ def test_what_is_left_out_of_a_right_formula_need_not_be_one():
     """A difference of masks, which is left where a divisor is, is none."""
     (v,) = judge(["x = x - x.mean()"], pose("x.max() - x.min()", shapes={"x": (3,)}))
     assert not v.ok
-    assert v.mend is None
+    assert v.correction is None

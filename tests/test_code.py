@@ -18,13 +18,13 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.programs import TARGETS, program
 from gradcli.explanation.programs.line_breaks import broken
-from gradcli.notation.code.array_code import IN_OTHER_WORDS
+from gradcli.notation.code.array_code import EQUIVALENTS
 
 EXAMPLES = examples()
 FIRST = first_examples()
 LARGE = np.ones((9, 9))
 # Those whose words are not only those of others.
-OWN = [e for e in FIRST if e.op.numpy or e.op.jax or e.op.name in IN_OTHER_WORDS]
+OWN = [e for e in FIRST if e.op.numpy or e.op.jax or e.op.name in EQUIVALENTS]
 # Operators that NumPy and JAX have no words for.
 UNSAID = {
     "adaptive_max_pool1d_indices", "adaptive_max_pool2d_indices", "adaptive_max_pool3d_indices",

@@ -1,8 +1,11 @@
 """Graphs in terms of what their operators are made of."""
 
+from textwrap import dedent
+
+import numpy as np
 import pytest
 from console import gradcli
-from support import Example, answer, assert_equal, examples, generator
+from support import Example, answer, assert_equal, examples, generator, run_torch
 
 from gradcli.graphs import walk
 from gradcli.graphs.substitution import expanded
@@ -45,3 +48,22 @@ def test_what_a_meaning_has_summed_is_not_said_to_be_summed_again():
     result = gradcli("F.layer_norm(x, (3,), w)", "-s", "x=4x3,w=3", "--show", "backward")
     assert "to w    (g * layer_norm(x, (3,))).sum(dim=0)" in result.out
     assert "broadcast" not in result.out
+
+
+@pytest.mark.oracle
+@pytest.mark.usefixtures("double_precision")
+def test_names_of_repeated_parts_are_not_those_of_the_program():
+    """In code that is long by repetition, against PyTorch's gradients of the program itself."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    layers = "; ".join(["a = layer_norm(a @ var, [2])"] * 4)
+    text = f"a = sqrt * t; {layers}; (a * t).sum()"
+    draw = generator(text)
+    values = {name: draw.uniform(0.5, 1, (2, 2)) for name in ("sqrt", "t", "var")}
+    given = [arg for name, v in values.items() for arg in ("-v", f"{name}={v.tolist()}")]
+    out = gradcli("explain", text, *given, "--expand", "--show", "code").out
+    tensors = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
+    run_torch(text, tensors).backward()
+    ran: dict = {}
+    exec(dedent(out.partition("In PyTorch\n")[2]), ran)
+    for name, tensor in tensors.items():
+        np.testing.assert_allclose(ran[name].grad, tensor.grad, rtol=1e-5, atol=1e-7)

@@ -15,7 +15,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas import by_index
-from gradcli.explanation.formulas.wording import Wording
+from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.graphs import OPS, walk
 from gradcli.language.posing import pose
 from gradcli.notation import tree
@@ -142,7 +142,7 @@ def written_out_elements_are_the_gradient(c):
 @checks
 def no_letter_is_one_of_the_program(c):
     """Letters that a lowering makes up, as _1, are never shown."""
-    written = Wording(Analysis(c.p)).indices
+    written = FormulaWriter(Analysis(c.p)).indices
     lines = [written.output()]
     for x, grad in c.grads.items():
         lines += [written.gradient(x, grad), written.jacobian(x, grad)]
@@ -227,7 +227,7 @@ def posed(text, shapes, **more):
 def test_lines(text, shapes, forward, name, line, plain, jacobian):
     c = posed(text, shapes)
     x, grad = c.of(name)
-    known = Wording(Analysis(c.p)).indices.known
+    known = FormulaWriter(Analysis(c.p)).indices.known
     if forward is not None:
         assert str(Indices(c.p.out, None, c.names, known=known).output()) == forward
     indices = Indices(c.p.out, c.seed, c.names, known=known)
@@ -253,7 +253,7 @@ NORMS = [
 @pytest.mark.parametrize(("text", "shape", "centred"), NORMS, ids=str)
 def test_normalisations_say_each_size_in_one_way(text, shape, centred):
     p = pose(text, shapes={"x": shape})
-    line = str(by_index.gradient(Wording(Analysis(p)), p.inputs["x"]))
+    line = str(by_index.gradient(FormulaWriter(Analysis(p)), p.inputs["x"]))
     assert line.startswith(f"x.grad[{','.join('ijk'[: len(shape)])}] = ")
     assert "sqrt((Σ_" in line
     assert centred in line
@@ -264,13 +264,13 @@ def test_normalisations_say_each_size_in_one_way(text, shape, centred):
 def test_a_count_is_no_size_of_something_else():
     """The mean over x[:2] divides by 2, whatever has as many elements at these sizes."""
     p = pose("x[:2].mean() * y.sum()", shapes={"x": (5,), "y": (2,)})
-    found = by_index.gradient(Wording(Analysis(p)), p.inputs["y"])
+    found = by_index.gradient(FormulaWriter(Analysis(p)), p.inputs["y"])
     assert str(found) == "y.grad[j] = (Σ_i x[i]) / 2"
 
 
 def test_a_square_of_differences_has_no_sign():
     p = pose("tanh(cdist(x, x)).sum()", shapes={"x": (4, 3)})
-    found = str(by_index.gradient(Wording(Analysis(p)), p.inputs["x"]))
+    found = str(by_index.gradient(FormulaWriter(Analysis(p)), p.inputs["x"]))
     assert found.startswith("x.grad[i,k] = 2 (x[i,k] (Σ_j (1 - tanh(sqrt(Σ_l (x[i,l] - x[j,l])")
     assert "-(" not in found
 

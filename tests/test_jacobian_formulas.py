@@ -14,9 +14,9 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.formulas.contradictions import contradictions, of_matrix
+from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.explanation.formulas.other_sizes import other_shapes
 from gradcli.explanation.formulas.shortest_structure import structure_of
-from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of
 from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
@@ -305,10 +305,10 @@ def test_every_formula_runs_and_is_the_jacobian(text, shapes, domain):
     """At the sizes of the example and at others."""
     found = problems(text, shapes, domain)
     analysis = Analysis(found[0])
-    wording = Wording(analysis)
+    writer = FormulaWriter(analysis)
     for x in found[0].wrt:
-        structure = structure_of(analysis, wording, x)
-        beside = of_matrix(analysis, wording, x, structure)
+        structure = structure_of(analysis, writer, x)
+        beside = of_matrix(analysis, writer, x, structure)
         assert not [*contradictions(analysis, beside)]
         formula = structure.text
         for p in found if formula else ():

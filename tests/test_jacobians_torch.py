@@ -9,8 +9,8 @@ import gradcli
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.explanation.formulas.shortest_structure import structure_of
-from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of, rows_by_vjp, vjp_of
 from gradcli.graphs import OPS
 from gradcli.language.posing import pose
@@ -138,7 +138,7 @@ def test_zeros_times_infinity_are_nan_in_jacobians_and_hessians(text):
     p = pose(text, values=values)
     analysis = Analysis(p)
     assert_equal(analysis.jacobian(p.inputs["x"]).matrix.reshape(theirs.shape), theirs)
-    structure = structure_of(analysis, Wording(analysis), p.inputs["x"])
+    structure = structure_of(analysis, FormulaWriter(analysis), p.inputs["x"])
     assert structure.nonzero == np.count_nonzero(theirs)
     theirs = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}).sum(), x)
     assert_equal(gradcli.hessian(f"({text}).sum()", values=values), theirs.numpy())

@@ -21,6 +21,7 @@ from support import (
     answer,
     everything,
     examples,
+    first_examples,
     generator,
     pose,
     stand_ins,
@@ -235,6 +236,21 @@ def test_record(op):
     assert op.rule or op.expand
     assert op.value or op.expand or not op.inputs
     assert set(op.typical_same_shape) <= set(op.inputs) - set(op.integer_inputs)
+
+
+@pytest.mark.parametrize("example", [e for e in first_examples() if e.op.log], ids=str)
+def test_the_logarithm_in_a_record_is_finite_where_a_value_underflows(example):
+    out = example.problem.out
+    logarithm = OPS[example.op.log](*out.inputs, **out.attrs)
+    values = example.problem.values
+    (value,), (result,) = Evaluator(values)(out), Evaluator(values)(logarithm)
+    np.testing.assert_allclose(result, np.log(value), rtol=1e-12)
+    far = {
+        x: np.where(np.arange(v.size).reshape(v.shape) % 2, 0.0, -1e3) for x, v in values.items()
+    }
+    (value,), (result,) = Evaluator(far)(out), Evaluator(far)(logarithm)
+    assert np.any(value == 0)
+    assert np.all(np.isfinite(result))
 
 
 def test_fields_are_told():

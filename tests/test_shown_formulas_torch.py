@@ -23,7 +23,7 @@ from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas import by_index
-from gradcli.explanation.formulas.wording import wording_of
+from gradcli.explanation.formulas.formula_writer import writer_of
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
 from gradcli.language.arguments.assumptions import with_properties
@@ -224,7 +224,7 @@ def test_formulas_of_hessians_by_what_is_assumed(text, name, word, formula):
 )
 def test_elements_with_reductions_as_formulas(text, shape, place, written):
     values = {"x": generator(text).normal(size=shape)}
-    w = wording_of(Request(text, shapes={"x": shape}).analysis())
+    w = writer_of(Request(text, shapes={"x": shape}).analysis())
     element = by_index.with_reductions(w, w.problem.wrt[0], place)
     assert written in (None, tree.text(element.right))
     seed = generator(text, "seed").normal(size=w.problem.out.shape)

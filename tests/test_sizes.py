@@ -12,8 +12,8 @@ from support import run_torch
 
 import gradcli
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.explanation.formulas.other_sizes import at_original_sizes
-from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.notes import formulas
 from gradcli.language.arguments.assumptions import read_assumptions
 from gradcli.language.inference.stand_ins import Sizes
@@ -487,7 +487,7 @@ def test_factors_that_two_products_share_are_left_alone(program, shape, expected
 
 def test_what_is_found_in_general_is_brought_back_to_the_sizes_of_a_problem():
     problem = pose("(x @ A @ x) / (x @ x)", shapes={"x": (3,), "A": (3, 3)}, wrt=["x"])
-    w = Wording(Analysis(problem))
+    w = FormulaWriter(Analysis(problem))
     there = w.generic
     found = there.shortened(there.analysis.gradient(there.problem.inputs["x"]))
     own = w.analysis.gradient(problem.inputs["x"])
@@ -505,7 +505,7 @@ def test_what_is_found_in_general_is_brought_back_to_the_sizes_of_a_problem():
 )
 def test_a_formula_that_holds_at_some_other_sizes_is_not_said_to_fail_at_all(text, given, assume):
     p = pose(text, shapes=given, assume=read_assumptions(assume))
-    (message,) = [m for code, m in formulas(Wording(Analysis(p))) if code == "these-sizes"]
+    (message,) = [m for code, m in formulas(FormulaWriter(Analysis(p))) if code == "these-sizes"]
     assert message.endswith("; at some other sizes it is not.")
 
 

@@ -14,7 +14,7 @@ from random_programs import in_pytorch
 from support import one_in
 
 from gradcli.explanation.reading.answer import answer
-from gradcli.pasted.problems import posed
+from gradcli.pasted.problems import pose_backward
 from gradcli.snippets.reading import read
 
 FOLDER = Path(__file__).parent / "snippets"
@@ -116,7 +116,7 @@ def test_what_programs_use_beside_pytorch():
 def test_a_mask_without_a_name_is_shown_as_it_is_written(lines: str, shown: str) -> None:
     program = f"x = torch.tensor([-1., 4.], requires_grad=True)\n{lines}\nloss.backward()\n"
     trace = read(f"import torch\n{program}").trace
-    assert posed(trace.backwards[0]).text == shown
+    assert pose_backward(trace.backwards[0]).text == shown
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_layers_are_shown_as_what_they_compute(lines: str, shown: str) -> None:
         "net = nn.Linear(2, 4)\nx = torch.rand(3, 2)\ny = torch.tensor([0, 3, 1])\n"
     )
     trace = read(f"{program}{lines}\nloss.backward()\n").trace
-    assert posed(trace.backwards[0]).text == shown
+    assert pose_backward(trace.backwards[0]).text == shown
 
 
 if __name__ == "__main__":

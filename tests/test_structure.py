@@ -9,7 +9,7 @@ from support import Case, Checks, case, one_hot_jacobian, swept
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.blocks import ZERO
 from gradcli.explanation.entries import in_symbols
-from gradcli.explanation.formulas.wording import Wording
+from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.graphs import OPS
 from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
@@ -415,7 +415,7 @@ def test_what_is_zero_by_its_place_is_a_dot_in_a_table_of_symbols(program, by_nu
     for x in a.problem.wrt:
         steps = np.eye(x.node.numel).reshape(-1, *x.shape)
         changes = [by_numpy(**ones | {x.name: 1 + step}) - by_numpy(**ones) for step in steps]
-        entry, count = in_symbols(a, Wording(a), x), x.node.numel
+        entry, count = in_symbols(a, FormulaWriter(a), x), x.node.numel
         shown = [[entry(k, c) is ZERO for k in range(a.problem.out.numel)] for c in range(count)]
         np.testing.assert_array_equal(shown, np.reshape(changes, (count, -1)) == 0)
 
@@ -428,7 +428,7 @@ def test_what_is_zero_by_its_place_is_a_dot_in_a_table_of_symbols(program, by_nu
 ])  # fmt: skip
 def test_labels_and_masks_that_are_given_are_numbers_in_a_table_of_symbols(program, given, rows):
     a = Analysis(pose(f"z * ({program})", shapes={"x": (4,)}, values=given, wrt=["x"]))
-    entry = in_symbols(a, Wording(a), a.problem.inputs["x"])
+    entry = in_symbols(a, FormulaWriter(a), a.problem.inputs["x"])
     shown = [[entry(k, c).text for c in range(4)] for k in range(len(rows))]
     times = {"·": "·", "1": "z[{}]", "2": "2·z[{}]", "3": "3·z[{}]"}
     assert shown == [[times[c].format(k) for c in row] for k, row in enumerate(rows)]

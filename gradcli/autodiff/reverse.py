@@ -81,7 +81,7 @@ def from_several(
     not None, and persistent zeros (StaysZero) are added to other contributions.
     """
     targets = set(wrt)
-    active = conducting(walk([*created, *seeds], _inputs_before(targets | {*ends})), targets)
+    active = active_nodes(walk([*created, *seeds], _inputs_before(targets | {*ends})), targets)
     grads, stays_zero = dict(seeds), dict[Node, Node]()
     steps = []
     for node in reversed(active):
@@ -133,16 +133,16 @@ def _upstream_gradient(
     return OPS["zeros"](size=node.shape) if result is None else result
 
 
-def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
+def active_nodes(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
     """The nodes through which a gradient flows to `wrt`, and those of `wrt`, as in `order`."""
     active: dict[Node, None] = {}
     for node in order:
-        if node in wrt or (conducts(node) and not active.keys().isdisjoint(node.inputs)):
+        if node in wrt or (passes_gradient(node) and not active.keys().isdisjoint(node.inputs)):
             active[node] = None
     return active
 
 
-def conducts(node: Node) -> bool:
+def passes_gradient(node: Node) -> bool:
     """Whether a gradient can flow through a node."""
     return node.dtype == "float" and node.op.family != "barrier"
 
@@ -183,7 +183,7 @@ def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -
         return results
     nodes = [a for a in results if isinstance(a, Node)]
     order = walk(nodes, lambda n: () if n is received else n.inputs)
-    used = [i for i in ([node] if node in order else node.parents) if conducts(i)]
+    used = [i for i in ([node] if node in order else node.parents) if passes_gradient(i)]
     return [
         reduce(OPS["zero_derivative_by"], used, a) if isinstance(a, Node) and i in zero else a
         for i, a in zip(node.inputs, results, strict=True)
@@ -246,6 +246,6 @@ def with_graph(grad: Node) -> Node:
 
 def double_backward_errors(out: Node, x: Node) -> dict[str, str]:
     """PyTorch's error messages for a double backward from out to x, by operator."""
-    nodes = conducting(walk([out]), {x})
+    nodes = active_nodes(walk([out]), {x})
     messages = ((n.op, n.op.double_backward_error(n)) for n in nodes)
     return {op.part_of or op.name: text for op, text in messages if text is not None}

@@ -104,9 +104,9 @@ class Server:
 
     def _initialize(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The client's protocol version if it is supported, or else the latest."""
-        asked = parameters.get("protocolVersion")
+        requested = parameters.get("protocolVersion")
         return {
-            "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
+            "protocolVersion": requested if requested in VERSIONS else VERSIONS[0],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "gradcli", "title": "gradcli", "version": __version__},
             "instructions": ABOUT,

@@ -9,16 +9,6 @@ from typing import Any
 from ..errors import GradcliError
 from ..fields import QUESTIONS, SEEDED
 from ..limits import NO_MEMORY, TOO_DEEP
-from .asked import (
-    choices_of,
-    emit,
-    environment_of,
-    explained,
-    format_of,
-    request_of,
-    typed,
-    write,
-)
 from .mistakes import plainer
 from .options import (
     ALWAYS,
@@ -33,6 +23,16 @@ from .options import (
     color_of,
     is_json,
     read_limits,
+)
+from .requests import (
+    choices_of,
+    command_text,
+    emit,
+    environment_of,
+    explained,
+    format_of,
+    request_of,
+    write,
 )
 from .streams import Closed, ReaderGone, Streams
 from .well_formed import read as read_well_formed
@@ -167,7 +167,7 @@ def formula(streams: Streams, options: Options) -> None:
 
     data = Data(request_of(streams, options, shapes_alone=True).analysis(suppose=True))
     environment = environment_of(streams, options, full=True)
-    answer = replies.formulas(data, typed(streams))
+    answer = replies.formulas(data, command_text(streams))
     write(streams, render_formulas(answer, format_of(streams, options), environment), options)
     for _, remark in (*unused(data.w.analysis), *formulas_alone(data.w)):
         streams.warn(f"note: {remark}")
@@ -189,7 +189,7 @@ def graph(streams: Streams, options: Options) -> None:
 
     drawn = format_of(streams, options) == "svg" and bool(options.values)  # pictures show values
     analysis = request_of(streams, options, shapes_alone=not drawn).analysis()
-    answer = replies.graph(analysis, typed(streams))
+    answer = replies.graph(analysis, command_text(streams))
     environment = environment_of(streams, options, full=True)
     write(streams, render_graph(answer, format_of(streams, options), environment), options)
 
@@ -225,14 +225,14 @@ def check(streams: Streams, options: Options) -> int:
     """
     from ..explanation.checks import run_checks
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.formulas.wording import wording_of
+    from ..explanation.formulas.formula_writer import writer_of
 
     options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
     analysis = request_of(streams, options).one(suppose=bool(options.claim))
     # before the page, which may use up the budget
     outcomes: list[bool | None] = _right(analysis) if options.claim else []
     explained(streams, analysis, options)
-    assumed = None if options.claim else assumed_shapes(wording_of(analysis))
+    assumed = None if options.claim else assumed_shapes(writer_of(analysis))
     if assumed is not None:
         streams.warn(assumed)
     outcomes += [check.ok for check in run_checks(analysis)]
@@ -326,10 +326,10 @@ def read(streams: Streams, options: Options) -> int:
     gradcli read train.py
     """
     from ..explanation import replies
-    from .asked import read_source
+    from .requests import read_source
 
     answers = read_source(options.source, streams, options.limits)
-    emit(streams, replies.programs(answers, typed(streams)), options)
+    emit(streams, replies.programs(answers, command_text(streams)), options)
     return max((a.reading.status for a in answers), default=ANSWERED)
 
 
@@ -346,7 +346,7 @@ def why(streams: Streams, options: Options) -> None:
     from .why import why_of
 
     if options.question is None:
-        emit(streams, replies.messages(options.full, typed(streams)), options)
+        emit(streams, replies.messages(options.full, command_text(streams)), options)
         return
     options.expr = streams.expression(options.question, options.limits)
     emit(streams, why_of(streams, options), options)
@@ -362,7 +362,7 @@ def ops(streams: Streams, options: Options) -> None:
     """
     from ..explanation import replies
 
-    emit(streams, replies.operators(options.operator, options.full, typed(streams)), options)
+    emit(streams, replies.operators(options.operator, options.full, command_text(streams)), options)
 
 
 @command("Learn", "example", *ANSWER, *PAGE, *LOOK, "debug")
@@ -461,10 +461,10 @@ def _answered(arguments: list[str], streams: Streams) -> int:
     try:
         return _called(arguments, streams)
     except GradcliError as error:
-        asked = _why_instead(error, arguments)
-        if asked is None:
+        why_arguments = _why_instead(error, arguments)
+        if why_arguments is None:
             raise plainer(error, streams.command) from None
-        return _called(asked, streams)
+        return _called(why_arguments, streams)
 
 
 def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:

@@ -55,9 +55,10 @@ def plainer(error: GradcliError, command: str) -> GradcliError:
 
 def question(text: str) -> GradcliError | None:
     """The error for a question; None for other texts."""
+    text = text.strip()
     words = re.findall(r"[A-Za-z']+", text)
-    asked = text.rstrip().endswith("?") or re.match(QUESTION_START, text.strip(), re.IGNORECASE)
-    if len(words) < FEWEST_WORDS or not asked:
+    is_question = text.endswith("?") or re.match(QUESTION_START, text, re.IGNORECASE)
+    if len(words) < FEWEST_WORDS or not is_question:
         return None
     not_finite = re.search(NOT_FINITE, text, re.IGNORECASE)
     cures = [WHY_NUMBERS] if not_finite else _about(words)

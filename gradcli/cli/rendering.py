@@ -7,8 +7,8 @@ from ..errors import GradcliError, unreadable
 from ..explanation.blocks import Reply
 from ..explanation.serialized import NOT_ONE, restored
 from ..limits import TOO_DEEP, Limits
-from .asked import environment_of, format_of, write
 from .options import Options
+from .requests import environment_of, format_of, write
 from .streams import Streams
 
 

@@ -11,7 +11,7 @@ from ..explanation.stepping import Stepping
 from ..render.environment import Environment
 from ..render.errors import message
 from ..render.terminal import render_terminal
-from .asked import read_element
+from .requests import read_element
 from .streams import Streams
 
 NEXT, BACK = ("n", " ", "\r", "\n", "\x1b[C", "\x1b[B", "j"), ("b", "p", "\x1b[D", "\x1b[A", "k")

@@ -67,12 +67,13 @@ def _unfinished(error: Any, arguments: Sequence[str]) -> str | None:
     """
     if type(error).__name__ != "NoSuchOption":
         return None
-    taking = {name for p in error.ctx.command.params if not _is_flag(p) for name in p.opts}
+    taking = {
+        name
+        for p in error.ctx.command.params
+        if not getattr(p, "is_flag", False)
+        for name in p.opts
+    }
     return arguments[-1] if arguments[-1] in taking else None
-
-
-def _is_flag(parameter: Any) -> bool:
-    return getattr(parameter, "is_flag", False)
 
 
 def is_extra(error: Any) -> bool:
@@ -124,9 +125,9 @@ def _extra(
         return split
     first, *others = arguments
     typed = others if first in commands and first != "why" else arguments
-    asked = question(" ".join(itertools.takewhile(lambda a: a[:1] != "-", typed)))
-    if asked:
-        return asked
+    question_error = question(" ".join(itertools.takewhile(lambda a: a[:1] != "-", typed)))
+    if question_error:
+        return question_error
     if first.isidentifier() and first not in commands:
         return no_command(first, commands, QUOTED)
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):

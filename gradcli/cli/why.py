@@ -1,21 +1,17 @@
 """`gradcli why`: the meaning of an error message, or the cause of nan, inf or 0 in a gradient."""
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
-from .asked import request_of, typed
 from .mistakes import question
 from .options import Options
+from .requests import command_text, request_of
 from .streams import Streams
 
 if TYPE_CHECKING:
     from ..explanation.analysis import Analysis
     from ..explanation.blocks import Reply
-
-# Messages of Python, whose reasons depend on the program.
-OF_PYTHON = re.compile(r"(unsupported|bad) operand|'\w+' object|can't multiply|can only concat")
 
 
 def why_of(streams: Streams, options: Options) -> "Reply":
@@ -24,8 +20,9 @@ def why_of(streams: Streams, options: Options) -> "Reply":
     """
     from ..explanation import replies
     from ..explanation.messages import answer
+    from ..explanation.reading.corrections.table import reason_of
 
-    message, command = answer.answer(options.expr), typed(streams)
+    message, command = answer.answer(options.expr), command_text(streams)
     if message is not None:
         return replies.message(message, command)
     try:
@@ -33,18 +30,9 @@ def why_of(streams: Streams, options: Options) -> "Reply":
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        why = _of_other_errors(options.expr)
-        asked = None if why else question(options.expr)
-        raise asked or answer.unknown(options.expr, why) from None
-
-
-def _of_other_errors(text: str) -> str:
-    """Why PyTorch raises an error that is not about gradients; "" for other texts."""
-    from ..explanation.reading.corrections.table import kinds
-
-    last = (text.strip().splitlines() or [""])[-1]
-    message = re.sub(r"^\s*(E\s+)?\w*Error: ", "", last).strip('`"> ')
-    return "" if OF_PYTHON.match(message) else next((kind.why for kind, _ in kinds(message)), "")
+        why = reason_of(options.expr)
+        question_error = None if why else question(options.expr)
+        raise question_error or answer.unknown(options.expr, why) from None
 
 
 def _analysis(streams: Streams, options: Options) -> "Analysis":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from ..autodiff.reverse import Gradients, cached_backward, conducting, double_backward_errors
+from ..autodiff.reverse import Gradients, active_nodes, cached_backward, double_backward_errors
 from ..backends.numeric import Evaluator, sources, span_of_user
 from ..errors import GradcliError, if_applicable
 from ..graphs import OPS, Node, shapes, walk
@@ -169,7 +169,7 @@ class Analysis:
         candidates = self.problem.orders[0].inputs.values()
         inputs = [i.node for i in candidates if i.node.dtype == "float"]
         out = self.problem.out
-        return out in conducting(walk([out]), inputs)
+        return out in active_nodes(walk([out]), inputs)
 
     def _backward(self) -> Gradients:
         """The result of the reverse pass from the output."""

@@ -41,8 +41,8 @@ from .blocks import (
 )
 from .data import SCHEMA
 from .formulas import by_index
+from .formulas.formula_writer import FormulaWriter, writer_of
 from .formulas.shortest_structure import structure_of
-from .formulas.wording import Wording, wording_of
 from .in_pytorch.stored_kinks import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
 
@@ -336,7 +336,7 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
     for expr, shapes in op.examples:
         a = Analysis(pose(expr, shapes=read_shapes([shapes])))
         if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):
-            w = wording_of(a)
+            w = writer_of(a)
             wrt = [x for x in a.problem.wrt if a.gradient(x) is not None]
             indices = [result for x in wrt if (result := by_index.gradient(w, x)) is not None]
             return [
@@ -346,7 +346,7 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
     return []
 
 
-def _structure(a: Analysis, w: Wording, x: Input) -> Line:
+def _structure(a: Analysis, w: FormulaWriter, x: Input) -> Line:
     """`wrt x:  diagonal, diag(1 - out ** 2)`."""
     result = structure_of(a, w, x)
     written = () if result.formula is None else (Token(", "), Formula(result.formula))

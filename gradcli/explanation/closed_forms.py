@@ -18,7 +18,7 @@ from .blocks import (
     words,
 )
 from .data import Data
-from .formulas.wording import UNREAD
+from .formulas.formula_writer import UNREAD
 from .question import with_question
 from .short.gradients import gradients_of
 
@@ -68,7 +68,9 @@ def _has_intermediates(data: Data) -> bool:
 
 
 def _statement(name: str, formula: Tree | None, text: str) -> Line:
-    """A line of a derivation. `text` is used if there is no formula, as for several names."""
+    """A line of a derivation: `name = formula`. If there is no formula, as for an assignment to
+    several names, it is `name = text`.
+    """
     if formula is None:
         return plain(f"{name} = {text}") if text else (Formula(Name(name)), EQUALS, *UNREAD)
     return (Formula(Name(name)), EQUALS, Formula(formula, "", (Token(text),)))

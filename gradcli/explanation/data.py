@@ -17,9 +17,9 @@ from .blocks import text_of
 from .checks import Check, run_checks
 from .choices import ON_REQUEST
 from .formulas import by_index
+from .formulas.formula_writer import FormulaWriter, writer_of
 from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
-from .formulas.wording import Wording, wording_of
 from .notes import as_data, collect, matrix_notes
 from .phrases import item_size
 from .short.gradients import gradients_of
@@ -83,7 +83,7 @@ class Data:
     """The values of the keys, each computed on demand."""
 
     def __init__(self, a: Analysis):
-        self.a, self.w, self.p = a, wording_of(a), a.problem
+        self.a, self.w, self.p = a, writer_of(a), a.problem
 
     def __call__(self, key: str) -> Any:
         """The value of one of KEYS."""
@@ -174,7 +174,7 @@ class Data:
         w, step = generic_step(self.w, k)
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
-    def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:
+    def _in_step(self, w: FormulaWriter, step: Step, node: Node) -> str | None:
         """A node as a formula in terms of the upstream gradient; None if it is too long, and in
         large programs, which have many steps.
         """

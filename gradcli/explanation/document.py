@@ -14,8 +14,8 @@ from .analysis import Analysis, reserve_writing
 from .blocks import Block, Document, Prose, Section, words
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.contradictions import of_gradients
+from .formulas.formula_writer import FormulaWriter, writer_of
 from .formulas.reductions import with_named_reductions
-from .formulas.wording import Wording, wording_of
 from .notes import contradicted
 from .phrases import listed
 from .question import with_question
@@ -64,7 +64,7 @@ def document(a: Analysis, choices: Choices) -> Document:
         from .short.document import document as short
 
         return short(a, choices)
-    w = wording_of(a)
+    w = writer_of(a)
     names = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
     if "jacobian" in names or "gradient" in names:
         w = with_named_reductions(w)
@@ -102,7 +102,7 @@ def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
     return tuple(result)
 
 
-def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
+def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
     """The sections of one name."""
     from .sections import backward, code, forward, inputs, outcome, seed
 
@@ -144,7 +144,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     return []
 
 
-def _element(a: Analysis, w: Wording, c: Choices) -> list[Section]:
+def _element(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
     """The section on an element that is followed."""
     name, index = c.element or ("", ())
     x = a.problem.inputs.get(name)
@@ -166,7 +166,7 @@ def _left_out(name: str, a: Analysis) -> list[Section]:
     return [outcome.left_out(name)]
 
 
-def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Section:
+def _of_input(name: str, a: Analysis, w: FormulaWriter, x: Input, c: Choices) -> Section:
     """The section of one name for an input."""
     from .sections import gradient, jacobian
 
@@ -179,7 +179,7 @@ def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Secti
     return gradient.gradient(a, w, x, c.index_in(x.name))
 
 
-def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
+def _notes(a: Analysis, w: FormulaWriter, c: Choices) -> list[tuple[str, str]]:
     """The notes, without those that the section of the seed repeats."""
     from .notes import collect
 
@@ -187,7 +187,7 @@ def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
     return [n for n in (*collect(a, w), *_omitted_inputs(a, c)) if n[0] not in repeated]
 
 
-def _followed(a: Analysis, w: Wording, c: Choices) -> list[Section]:
+def _followed(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
     """The graph with both passes, for pages only."""
     from .sections import graph
 

@@ -12,12 +12,12 @@ from ..notation import tree
 from ..notation.formulas.spelling import read_element
 from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, resolved_values, substituted, with_sizes
-from ..notation.indices.written import EXACT, Lettering, Writing
+from ..notation.indices.written import EXACT, IndexRenaming, Writing
 from ..notation.tree import Token
 from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import UNWRITTEN, ZERO, Formula, typed, verbatim
 from .formulas import by_index
-from .formulas.wording import Wording
+from .formulas.formula_writer import FormulaWriter
 from .phrases import number_text
 
 WIDE = 24  # for entries with more characters, few columns are shown
@@ -45,7 +45,7 @@ def of_rows(
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
 
 
-def in_symbols(a: Analysis, w: Wording, x: Input, precision: int = 5) -> Entry | None:
+def in_symbols(a: Analysis, w: FormulaWriter, x: Input, precision: int = 5) -> Entry | None:
     """A function that returns the formula of an entry, UNWRITTEN in large programs; None if the
     Jacobian is numeric, or zero. Values of inputs are written with `precision` digits.
     """
@@ -61,7 +61,7 @@ def in_symbols(a: Analysis, w: Wording, x: Input, precision: int = 5) -> Entry |
     return lambda k, c: budget.search(lambda: entry(k, c), lambda: UNWRITTEN)
 
 
-def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
+def _by_elements(row: Callable[[int], Any], w: FormulaWriter) -> Entry:
     """Entries over SymPy elements, in which inputs with a value are numbers."""
     from ..backends.elements import element_text
 
@@ -84,7 +84,7 @@ def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
 class _ElementText:
     """Parses texts of elements to formulas in which the names of the program have roles."""
 
-    def __init__(self, w: Wording):
+    def __init__(self, w: FormulaWriter):
         self.names = {name.text: name for name in w.names.values()}
         spelled = "|".join(map(re.escape, self.names)) or "(?!)"
         self.places = re.compile(rf"(?<![\w.])({spelled})(?:\[[\d,]+\])?(?![\w(])")
@@ -109,7 +109,7 @@ class _ElementText:
 
 
 @within_budget()
-def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> Entry | None:
+def _by_index(a: Analysis, w: FormulaWriter, x: Input, grad: Node, precision: int) -> Entry | None:
     """Entries from the index notation of the Jacobian, in the user's names and with the given
     values of inputs; None if it has no index notation.
     """
@@ -135,7 +135,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
             e = simplify(resolved_values(e, a.value_if_possible) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
-        written = typed(write(Lettering({}, sizes)(e, indices.reserved)))
+        written = typed(write(IndexRenaming({}, sizes)(e, indices.reserved)))
         return ZERO if written.text == "0" else written
 
     return entry

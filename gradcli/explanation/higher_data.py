@@ -40,13 +40,9 @@ def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
     """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index; and its
     product with a direction, if only that has a formula.
     """
-    pairs = {_key(x, z): (x, z) for x, z in h.pairs()}
+    pairs = {x.name if x is z else f"{x.name},{z.name}": (x, z) for x, z in h.pairs()}
     result = jacobians({key: (Data(h.gradient(x)), z) for key, (x, z) in pairs.items()})
     return {key: result[key] | {"product": _along_direction(h, *pairs[key])} for key in pairs}
-
-
-def _key(x: Input, z: Input) -> str:
-    return x.name if x is z else f"{x.name},{z.name}"
 
 
 def _along_direction(h: Hessian, x: Input, z: Input) -> dict[str, str] | None:
@@ -66,7 +62,7 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
     node, written = h.product(z), h.written(z)
     if node is None or written is None:
         return _nothing(z.shape)
-    w = h.wording
+    w = h.writer
     index = by_index.shortest_notation(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
     return _product_data(data, node, h.product_formula(z), index)
 

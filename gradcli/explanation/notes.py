@@ -31,8 +31,8 @@ from .formulas.contradictions import (
     of_matrix,
     of_node,
 )
+from .formulas.formula_writer import FormulaWriter
 from .formulas.trials import MOST
-from .formulas.wording import Wording
 from .in_pytorch.kinks import kinks_hit, written_around
 from .in_pytorch.not_differentiated import (
     broadcast_losses,
@@ -67,7 +67,7 @@ IN_ANOTHER_ORDER = (
 )
 
 
-def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def collect(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     """All notes on a problem and its gradients."""
     return [*about_the_problem(a, w), *formulas(w), *ended(a.problem)]
 
@@ -78,8 +78,8 @@ def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
     products = [
         of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving) for z in h.p.wrt
     ]
-    differing = contradicted(h.a, h.wording, chain(*products)) if moving else []
-    return [*collect(h.a, h.wording), *differing, *hessian_not_differentiated(h.p)]
+    differing = contradicted(h.a, h.writer, chain(*products)) if moving else []
+    return [*collect(h.a, h.writer), *differing, *hessian_not_differentiated(h.p)]
 
 
 def jvp_notes(j: "Jvp") -> list[tuple[str, str]]:
@@ -114,7 +114,7 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
     return [("not-searched", f"the search ended after {seconds}: {text}")]
 
 
-def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def about_the_problem(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     """All notes except those on the formulas of gradients."""
     return [
         *a.problem.notes,
@@ -136,7 +136,7 @@ def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 @within_budget(lambda *_: [])
-def formulas(w: Wording) -> list[tuple[str, str]]:
+def formulas(w: FormulaWriter) -> list[tuple[str, str]]:
     """The notes on formulas that are too long, or do not always hold."""
     inputs, a = w.problem.inputs, w.analysis
     long = [x for x in w.without_closed_form() if not _is_derived(w, x)]
@@ -155,7 +155,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     return [*too_long, *_undefined(a, w), *undefined, *differing, *sizes]
 
 
-def formulas_alone(w: Wording) -> list[tuple[str, str]]:
+def formulas_alone(w: FormulaWriter) -> list[tuple[str, str]]:
     """The notes for an answer that has only closed forms. If one is missing, they include the note
     that searches ended early.
     """
@@ -163,7 +163,7 @@ def formulas_alone(w: Wording) -> list[tuple[str, str]]:
     return [*notes, *(ended(w.problem) if any(w.without_closed_form()) else ())]
 
 
-def _is_derived(w: Wording, x: Input) -> bool:
+def _is_derived(w: FormulaWriter, x: Input) -> bool:
     """Whether a gradient has statements in place of a closed form."""
     a, p = w.analysis, w.problem
     if w.is_wrong(x) or p.lower_order is not None or not p.statement_values or is_large(p):
@@ -198,7 +198,7 @@ def without_formula(name: str, why: str = "is too long to be read") -> tuple[str
     return "no-formula", f"the formula of {name} {why}."
 
 
-def _reason(w: Wording, x: Input) -> str:
+def _reason(w: FormulaWriter, x: Input) -> str:
     """Why the formula of a gradient is not shown."""
     if w.is_wrong(x):
         return "that was found has other values: it is not shown"
@@ -206,7 +206,7 @@ def _reason(w: Wording, x: Input) -> str:
     return "cannot be written in PyTorch" if foreign else "is too long to be read"
 
 
-def at_these_sizes(w: Wording, names: list[str], extent: str) -> tuple[str, str]:
+def at_these_sizes(w: FormulaWriter, names: list[str], extent: str) -> tuple[str, str]:
     """The note that the formulas of `names` hold for some sizes only, and for which."""
     nodes = walk(w.problem.roots)
     shapes = listed([_shape_of(x, x.node in nodes) for x in w.problem.inputs.values()])
@@ -275,13 +275,13 @@ def unused(a: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def _kinks(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     """Notes on operations evaluated at a kink, where the derivative is a convention."""
     texts = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_hit(a)]
     return [("kink", text) for text in dict.fromkeys(texts)]
 
 
-def _written(node: Node, a: Analysis, w: Wording) -> str:
+def _written(node: Node, a: Analysis, w: FormulaWriter) -> str:
     """The source text of an operation, or of the operation in whose expansion it occurs."""
     source = node if node.span else written_around(node, a)
     if source is None:
@@ -289,7 +289,7 @@ def _written(node: Node, a: Analysis, w: Wording) -> str:
     return text_of(w.source.operation(source))
 
 
-def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
+def _where(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
     """The operation that is at a kink, and where; preceded by `in l1_loss(x, y), ` if it occurs in
     the expansion of that operation.
     """
@@ -302,7 +302,7 @@ def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
     return f"in {written}, {_hit(node, hit, a, w)}"
 
 
-def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
+def _hit(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
     """`x[1] is exactly 0, where relu has no derivative`, or `maximum(a, b) at [0,2] and [1,1]`."""
     if node.op.family == "elementwise" and len(node.parents) == 1:
         (x,) = node.parents
@@ -313,7 +313,7 @@ def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
     return f"{text} at {_places('', hit)}" if hit.ndim else text
 
 
-def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
+def _exactly(x: Node, value: float, node: Node, hit: Any, w: FormulaWriter) -> str:
     """The text for a kink of a unary function at one value."""
     operand = text_of(w.source.short(x))
     operand = w.stated[x].text if x in w.stated else operand
@@ -426,7 +426,7 @@ def _at_higher_order(a: Analysis) -> list[tuple[str, str]]:
 
 
 @within_budget(lambda *_: [])
-def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def _rounding(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     """Notes on gradients with few correct digits because of rounding."""
     digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
     result = []
@@ -450,7 +450,7 @@ def _finite(value: Any) -> bool:
 
 
 @within_budget(lambda *_: [])
-def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def _undefined(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     """Notes on formulas that are not finite where the gradient is, as x.prod() / x at 0."""
     result = []
     for x in a.problem.wrt:
@@ -464,7 +464,7 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     return result
 
 
-def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
+def _without_number(a: Analysis, w: FormulaWriter, x: Input) -> Any:
     """A mask of where the formula of a gradient is nan or infinite and the gradient is not; False
     if that cannot be computed.
     """
@@ -477,14 +477,14 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     return np.isfinite(arrays[0]) & ~np.isfinite(arrays[1])
 
 
-def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:
+def matrix_notes(a: Analysis, w: FormulaWriter, x: Input, s: Structure) -> list[tuple[str, str]]:
     """Notes on a closed form of a Jacobian that differs from its numbers."""
     return contradicted(a, w, of_matrix(a, w, x, s))
 
 
 @within_budget(lambda *_: [])
 def contradicted(
-    a: Analysis, w: Wording, formulas: Iterable[FormulaBesideNumbers]
+    a: Analysis, w: FormulaWriter, formulas: Iterable[FormulaBesideNumbers]
 ) -> list[tuple[str, str]]:
     """Notes on formulas that differ from the numbers beside them: where, why, and which is
     right.
@@ -493,7 +493,7 @@ def contradicted(
 
 
 def _contradicted(
-    a: Analysis, w: Wording, formula: FormulaBesideNumbers, c: Contradiction
+    a: Analysis, w: FormulaWriter, formula: FormulaBesideNumbers, c: Contradiction
 ) -> tuple[str, str]:
     """The note on one formula that differs from its numbers."""
     name, p = formula.name, a.problem

@@ -8,7 +8,7 @@ from ..budget import tick
 from ..graphs.shapes import Shape, multi_index
 
 
-def tight(formula: str) -> str:
+def without_spaces(formula: str) -> str:
     """A formula without spaces around / and **: (1 - a**2)/n."""
     return formula.replace(" ** ", "**").replace(" / ", "/")
 

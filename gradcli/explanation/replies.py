@@ -70,11 +70,11 @@ def formulas(data: "Data", command: str = "") -> Reply:
 def graph(a: "Analysis", command: str = "") -> Reply:
     """The graph only."""
     from .data import Data
-    from .formulas.wording import wording_of
+    from .formulas.formula_writer import writer_of
     from .sections import graph
 
     def documents(_: Use) -> list[Document]:
-        document = Document((), (graph.graph(a, wording_of(a)),))
+        document = Document((), (graph.graph(a, writer_of(a)),))
         return [with_question(document, a.problem, command, backward=False)]
 
     return Reply(documents, lambda: Data(a)("graph"), keyed=False)

@@ -4,7 +4,7 @@ from ..notation.tree import Token
 from .analysis import Analysis
 from .blocks import Document, Prose, Row, Section, Table, words
 from .catalogue import catalogue
-from .formulas.wording import wording_of
+from .formulas.formula_writer import writer_of
 from .sections.element import element_row
 from .sections.graph import passes
 
@@ -15,7 +15,7 @@ class Stepping:
     """The operations of both passes, and the documents that may be requested at each."""
 
     def __init__(self, a: Analysis):
-        self.a, self.w = a, wording_of(a)
+        self.a, self.w = a, writer_of(a)
         self._passes = [*passes(a, self.w)]
 
     def __len__(self) -> int:

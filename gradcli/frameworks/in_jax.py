@@ -16,7 +16,7 @@ import jax.scipy.special
 from ..backends.numeric import Evaluator
 from ..graphs import Node, walk
 from ..lazy import np
-from ..notation.code.array_code import IN_OTHER_WORDS, expression
+from ..notation.code.array_code import EQUIVALENTS, expression
 from ..notation.tree import Name
 from ..operators.leaves import Array
 from . import Answer, NotSupported
@@ -124,7 +124,7 @@ def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
         return
     if op.family == "barrier":
         yield jax.lax.stop_gradient
-    if op.jax or op.numpy or op.name in IN_OTHER_WORDS:
+    if op.jax or op.numpy or op.name in EQUIVALENTS:
         yield _written(node)
     for name in (op.name, *op.aliases):
         for module in MODULES:

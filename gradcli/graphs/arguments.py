@@ -96,7 +96,7 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
             message = f"{name} of {op.name}() must be a number, got {value!r}"
             raise GradcliError("arguments", message)
         omitted = value is None and op.attributes[name] is None
-        if name in op.whole and not (omitted or _are_integers(value)):
+        if name in op.integer_attributes and not (omitted or _are_integers(value)):
             what = "integers" if isinstance(value, tuple) else "an integer"
             raise GradcliError("arguments", f"{name} of {op.name}() must be {what}, got {value!r}")
 

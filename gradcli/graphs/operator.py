@@ -92,6 +92,8 @@ class Operator:
     bounds: Any = None
     """Lowest and highest possible value; or (*bounds of inputs, **attrs) -> these; None: unknown.
     """
+    log: str | None = None
+    """The operator that computes its logarithm without underflow."""
     finite: bool = False
     """Whether the output is finite wherever the inputs are, as for a sum."""
     shape_only: bool = False
@@ -116,7 +118,7 @@ class Operator:
     """
     collect: str | None = None
     """The attribute that takes all further positional numbers: reshape(x, 2, 3)."""
-    whole: Collection[str] = ()
+    integer_attributes: Collection[str] = ()
     """The attributes that must be integers, or tuples of integers; others may be any numbers."""
     canonical_attributes: Callable[..., dict[str, Any]] | None = None
     """(**attrs) -> the attributes in one form, if there are several; it is also passed the
@@ -131,9 +133,9 @@ class Operator:
     in `integer_inputs` are passed as arrays, other inputs as their shapes. None: `value` raises the
     error.
     """
-    takes: "Takes" = "any"
+    input_dtypes: "InputDtypes" = "any"
     """The dtypes that PyTorch's function accepts: "any"; "numbers": not only masks; "floats": not
-    only integers and masks; "no masks": no masks at all; "floats of one kind", "any of one kind":
+    only integers and masks; "no masks": no masks at all; "floats of one dtype", "any of one dtype":
     the same, and all tensors have one dtype; or one of these and the slice of inputs that it
     applies to.
     """
@@ -141,7 +143,7 @@ class Operator:
     """Whether PyTorch's function, called by name, accepts a number for an input; or the inputs for
     which it does; "together": for all inputs after the first, or for none.
     """
-    of_one: tuple[str, dict[str, Any]] | None = None
+    unary_form: tuple[str, dict[str, Any]] | None = None
     """The function that PyTorch computes instead if only the first input is passed, and its keyword
     arguments: torch.where(mask) is nonzero(mask, as_tuple=True).
     """
@@ -319,18 +321,18 @@ class Operator:
         masks = zip(result, node.inputs, strict=True)
         return [mask for mask, i in masks if mask is not None and i in moving]
 
-    def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
+    def check_dtypes(self, operands: Iterable[Any], name: str = "") -> None:
         """Raise GradcliError for dtypes that PyTorch's function does not accept. `name` is an alias
         to show in the message.
         """
-        if self.takes != "any":
-            check_kinds(name or self.name, self.takes, operands)
+        if self.input_dtypes != "any":
+            check_dtypes(name or self.name, self.input_dtypes, operands)
 
     @property
-    def of_one_kind(self) -> bool:
+    def needs_one_dtype(self) -> bool:
         """Whether all tensors must have the same dtype."""
-        kind = self.takes if isinstance(self.takes, str) else self.takes[0]
-        return kind.endswith(ONE_KIND)
+        accepted = self.input_dtypes
+        return (accepted if isinstance(accepted, str) else accepted[0]).endswith(ONE_DTYPE)
 
     def infer(self, node: Node) -> None:
         """Set the shape and dtype of a new node."""
@@ -478,24 +480,26 @@ class Operator:
 WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
 
 
-Takes = str | tuple[str, slice]
-ONE_KIND = " of one kind"
-FLOATS_FIRST: Takes = "floats", slice(1)  # other operands may be integers or masks
+InputDtypes = str | tuple[str, slice]
+ONE_DTYPE = " of one dtype"
+FLOATS_FIRST: InputDtypes = "floats", slice(1)  # other operands may be integers or masks
 
 
 OF_TWO_WIDTHS = "cannot combine int32 and int64"
 
 
-def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
-    """Raise GradcliError for dtypes that a function does not accept; `takes` as in `Operator`."""
+def check_dtypes(name: str, accepted: InputDtypes, operands: Iterable[Any]) -> None:
+    """Raise GradcliError for dtypes that a function does not accept; `accepted` as the field
+    `input_dtypes` of `Operator`.
+    """
     operands = list(operands)
-    if isinstance(takes, tuple):
-        takes, part = takes
+    if isinstance(accepted, tuple):
+        accepted, part = accepted
         operands = operands[part]
-    if _refused_kinds(takes, operands) is None:
+    if _dtype_refusal(accepted, operands) is None:
         return
     operands = [1.0 if _may_be_floats(x) else x for x in operands]
-    text = _refused_kinds(takes, operands)
+    text = _dtype_refusal(accepted, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
         hint = f"convert to {'int64: x.long()' if text == OF_TWO_WIDTHS else 'floats: x.double()'}"
@@ -504,17 +508,17 @@ def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
         raise GradcliError("arguments", f"{name}() {text}", hint=hint)
 
 
-def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
-    """A description of operands that a function does not accept; None if it accepts all."""
-    kind = takes.removesuffix(ONE_KIND)
-    kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
-    if "bool" in kinds and ("no masks" in kind or (kind != "any" and kinds == {"bool"})):
+def _dtype_refusal(accepted: str, operands: Sequence[Any]) -> str | None:
+    """Why a function does not accept operands; None if it accepts them."""
+    kind = accepted.removesuffix(ONE_DTYPE)
+    have, of_tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
+    if "bool" in have and ("no masks" in kind or (kind != "any" and have == {"bool"})):
         return "does not accept a mask"
-    if tensors and kind.startswith("floats") and "float" not in kinds:
+    if of_tensors and kind.startswith("floats") and "float" not in have:
         return "takes floating-point numbers, not integers"
-    if kind != takes and tensors and len(kinds) > 1:
-        return f"cannot combine {' and '.join(WORDS[k] for k in WORDS if k in kinds)}"
-    if kind != takes and kinds == {"int"} and {32, 64} <= set(map(_bits, operands)):
+    if kind != accepted and of_tensors and len(have) > 1:
+        return f"cannot combine {' and '.join(WORDS[k] for k in WORDS if k in have)}"
+    if kind != accepted and have == {"int"} and {32, 64} <= set(map(_bits, operands)):
         return OF_TWO_WIDTHS
     return None
 

@@ -38,7 +38,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     numpy="np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_sigmoid",
     order="x inplace",
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def hardsigmoid(g, y, x):
@@ -57,7 +57,7 @@ def hardsigmoid(g, y, x):
     numpy="{0} * np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_swish",
     order="x inplace",
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def hardswish(g, y, x):
@@ -82,7 +82,7 @@ def _hardtanh(x, *, min_val, max_val):
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
     numpy="np.clip({0}, {min_val}, {max_val})",
     order="x min_val max_val inplace",
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
@@ -90,7 +90,7 @@ def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     return where((x <= min_val) | (x >= max_val), 0, g)
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def relu6(input, inplace=False):
     """x, clamped to [0, 6]."""
     check_in_place("relu6", inplace)
@@ -104,7 +104,7 @@ def relu6(input, inplace=False):
     caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
     saved=("input",),
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def hardshrink(input, *, lambd=0.5):
@@ -127,7 +127,7 @@ def _not_negative(*, lambd):
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
     canonical_attributes=_not_negative,
-    takes="floats",
+    input_dtypes="floats",
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where |x| <= lambd."""
@@ -142,7 +142,7 @@ def softshrink(g, y, x, *, lambd=0.5):
     examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
     saved=("input",),
     order="input threshold value inplace",
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def threshold(input, *, threshold, value):
@@ -193,7 +193,7 @@ def prelu_kernel(g, y, x, slope):
     torch=F + "prelu",
     zero_second_derivative=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     exact="all",
 )
 def prelu(input, weight):
@@ -220,7 +220,7 @@ def along_channels(weight, input, must_have):
     return weight if weight.shape == aligned else weight.reshape(shape=aligned)
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     """x where it is above 0, otherwise x times a slope between lower and upper."""
     check_in_place("rrelu", inplace)
@@ -258,7 +258,7 @@ def _not_zero(*, alpha):
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0) / {alpha}))",
     jax="jax.nn.celu({0}, {alpha})",
     order="x alpha inplace",
-    takes="floats",
+    input_dtypes="floats",
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
@@ -278,7 +278,7 @@ def celu(g, y, x, *, alpha=1.0):
     f"{SELU_ALPHA} * np.expm1(np.minimum({{0}}, 0)))",
     jax="jax.nn.selu",
     order="x inplace",
-    takes="floats",
+    input_dtypes="floats",
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
@@ -292,7 +292,7 @@ def selu(g, y, x):
     expand=lambda x: x * tanh(softplus(x)),
     jax="jax.nn.mish",
     order="x inplace",
-    takes="floats",
+    input_dtypes="floats",
 )
 def mish(g, y, x):
     """x * tanh(softplus(x))."""
@@ -369,7 +369,7 @@ def gelu_backward(grad_output, x, *, approximate="none"):
     order="x * approximate",
     canonical_attributes=_gelu_kind,
     expand=_gelu_meaning,
-    takes="floats",
+    input_dtypes="floats",
 )
 def gelu(g, y, x, *, approximate="none"):
     """x times the probability that a standard normal variable is below x."""
@@ -380,7 +380,7 @@ def gelu(g, y, x, *, approximate="none"):
     torch=F + "softsign",
     kink=lambda y, input: y < y,  # no kinks: softsign is smooth where abs is not
     examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
-    takes="numbers",
+    input_dtypes="numbers",
     saved=(..., INTERMEDIATE),
     exact="all",
 )
@@ -392,7 +392,7 @@ def softsign(input):
 @composite(
     torch=F + "tanhshrink",
     examples=(("tanhshrink(x)", "x=3"), ("tanhshrink(x)", "x=2x3")),
-    takes="numbers",
+    input_dtypes="numbers",
     saved=(..., INTERMEDIATE),
 )
 def tanhshrink(input):

@@ -23,7 +23,7 @@ def add(g, y, a, b):
     lambda a, b: a - b,
     spelling="{0} - {1}",
     aliases=("subtract",),
-    takes="no masks",
+    input_dtypes="no masks",
     bounds=subtracted,
     finite=True,
     exact="all",
@@ -74,7 +74,9 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", exact="all")
+@elementwise(
+    lambda x: -x, spelling="-{0}", aliases=("negative",), input_dtypes="no masks", exact="all"
+)
 def neg(g, y, x):
     """Minus x."""
     return -g
@@ -133,10 +135,6 @@ def _saved_of_power(y, a, b):
     return ("b", "output") if _is_constant(a) else ("a", "b", "output")
 
 
-def _multiplied_out(y, a, b):
-    return "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
-
-
 @elementwise(
     _pow,
     symbolic=elements.power,
@@ -144,9 +142,11 @@ def _multiplied_out(y, a, b):
     domain=(0.2, 2.0),
     caveat="the gradient with respect to the base is 0 where the exponent is 0; with respect to "
     "the exponent it is nan where the base is negative",
-    takes="numbers",
+    input_dtypes="numbers",
     saved=_saved_of_power,
-    exact=_multiplied_out,
+    exact=lambda y, a, b: (
+        "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
+    ),
 )
 def pow(g, y, a, b):
     """a to the power of b."""
@@ -178,7 +178,7 @@ def _is_constant(x: Node) -> bool:
     aliases=("floordiv",),
     examples=(("x * (x.detach() // 2)", "x=2x3"),),
     caveat="PyTorch has no derivative for it",
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def floor_divide(g, y, a, b):
@@ -201,7 +201,7 @@ def _remainder(a, b):
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     without_derivative=lambda a, b: ("b",) if _is_constant(a) else (),
     zero_second_derivative=("b",),
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def remainder(g, y, a, b):
@@ -218,7 +218,7 @@ def remainder(g, y, a, b):
     caveat="PyTorch takes 0",
     numpy="np.abs",
     bounds=NOT_NEGATIVE,
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def abs(g, y, x):
@@ -274,7 +274,7 @@ def sign_in_gradient(g, y, x):
     BETWEEN_JUMPS,
     lambda y, x: x.eq(y),
     numpy="np.floor",
-    takes="numbers",
+    input_dtypes="numbers",
 )
 def floor(x):
     """The largest integer not above x."""
@@ -286,7 +286,7 @@ def floor(x):
     BETWEEN_JUMPS,
     lambda y, x: x.eq(y),
     numpy="np.ceil",
-    takes="numbers",
+    input_dtypes="numbers",
 )
 def ceil(x):
     """The smallest integer not below x."""
@@ -389,7 +389,7 @@ def in_kind_of(value, x):
     return long(value)
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def positive(input):
     """The same values."""
     return input

@@ -4,7 +4,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, Outputs, shapes, walk
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from .comparisons import where
 from .families import composite, independent_rows, operator, require, same_with_axis, shorthand
@@ -91,7 +91,7 @@ def _double_backward_error(query, key, value, attn_mask=None, *, enable_gqa, **_
         ("scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5)", "q=2x2,k=2x2,v=2x3"),
         ("scaled_dot_product_attention(q, k, v, m)", "q=1x2x2,k=1x3x2,v=1x3x2,m=2x3"),
     ),
-    takes="floats",
+    input_dtypes="floats",
     saved=(..., INTERMEDIATE),
 )
 def scaled_dot_product_attention(
@@ -100,7 +100,7 @@ def scaled_dot_product_attention(
 ):  # fmt: skip
     """softmax(query @ key.mT * scale + attn_mask) @ value; scale is 1 / sqrt(query.shape[-1])."""
     _refuse_dropout("scaled_dot_product_attention", dropout_p)
-    check_kinds("scaled_dot_product_attention", "floats of one kind", (query, key, value))
+    check_dtypes("scaled_dot_product_attention", "floats of one dtype", (query, key, value))
     _check(query, key, value)
     if is_causal and attn_mask is not None:
         raise GradcliError("arguments", "attn_mask and is_causal cannot be combined")
@@ -243,7 +243,7 @@ def _check_flags(training, dropout_p, is_causal, attn_mask):
 def _check_one_kind(*tensors):
     """Raise GradcliError if the tensors that are not None have different dtypes."""
     present = [x for x in tensors if x is not None]
-    check_kinds("multi_head_attention_forward", "floats of one kind", present)
+    check_dtypes("multi_head_attention_forward", "floats of one dtype", present)
 
 
 def _with_biases(k, v, masks, bias_k, bias_v):

@@ -6,7 +6,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from ..graphs.operator import FLOATS_FIRST, check_kinds
+from ..graphs.operator import FLOATS_FIRST, check_dtypes
 from .comparisons import where
 from .families import composite, require, shorthand
 from .guards import raise_where
@@ -45,7 +45,7 @@ def _saved_for_classes(y, input, target, weight, *, ignore_index, label_smoothin
 
 @loss(
     order="input target weight size_average ignore_index reduce reduction",
-    whole=("ignore_index",),
+    integer_attributes=("ignore_index",),
     integer_inputs=("target",),
     typical_same_shape=(),
     examples=(
@@ -56,7 +56,7 @@ def _saved_for_classes(y, input, target, weight, *, ignore_index, label_smoothin
     without_derivative=("weight",),
     saved=_saved_for_labels,
     zero_second_derivative=True,
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     exact="all",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
@@ -117,7 +117,7 @@ def _along_classes(weight, ndim, axis):
 
 @loss(
     order="input target weight size_average ignore_index reduce reduction label_smoothing",
-    whole=("ignore_index",),
+    integer_attributes=("ignore_index",),
     examples=(
         ("cross_entropy(x, tensor([2, 0]))", "x=2x3"),
         ("cross_entropy(x, softmax(t, 1))", "x=2x3,t=2x3"),
@@ -126,7 +126,7 @@ def _along_classes(weight, ndim, axis):
     ),
     without_derivative=("weight",),
     saved=_saved_for_classes,
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
 )
 def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
@@ -139,7 +139,7 @@ def cross_entropy(
     if target.dtype == "float" and target.ndim == input.ndim > 1:
         _check_probabilities(input, target)
     if target.shape == input.shape:
-        check_kinds("cross_entropy", "floats", (target,))
+        check_dtypes("cross_entropy", "floats", (target,))
         return _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing)
     result = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
@@ -166,7 +166,7 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
     return reduced(losses, reduction)
 
 
-@shorthand(takes=("floats of one kind", slice(2)))
+@shorthand(input_dtypes=("floats of one dtype", slice(2)))
 def linear_cross_entropy(
     input,
     linear_weight,
@@ -204,7 +204,7 @@ def _check_linear(input, linear_weight, target, linear_bias, ignore_index):
         raise GradcliError("arguments", text)
     if linear_bias is not None:
         kinds = (input, linear_weight, linear_bias)
-        check_kinds("linear_cross_entropy", "floats of one kind", kinds)
+        check_dtypes("linear_cross_entropy", "floats of one dtype", kinds)
         message = (
             f"a weight of shape {shapes.text(linear_weight.shape)} does not fit a bias of {{have}}"
         )
@@ -285,7 +285,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     ),
     saved=("input", "target", "weight"),
     once_differentiable="derivative for aten::multi_margin_loss_backward is not implemented",
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """max(0, margin - x[target] + x[i]) ** p over the other classes i, averaged, reduced."""
@@ -316,7 +316,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     ),
     saved=("input", "target"),
     once_differentiable="derivative for aten::multilabel_margin_loss_backward is not implemented",
-    takes="floats",
+    input_dtypes="floats",
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """max(0, 1 - x[j] + x[i]) over labels j in target, up to -1, and other classes i; reduced."""
@@ -340,11 +340,11 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
         ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),
         ("multilabel_soft_margin_loss(a, b, w, reduction='sum')", "a=2x3,b=2x3,w=3"),
     ),
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
 )
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
-    check_kinds("multilabel_soft_margin_loss", "no masks", (target,))
+    check_dtypes("multilabel_soft_margin_loss", "no masks", (target,))
     classes = shapes.axis(-1, input.ndim)  # in PyTorch too, even if target has more dimensions
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight

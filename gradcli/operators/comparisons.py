@@ -112,7 +112,7 @@ def _masked(mask, x):
     integer_inputs=("condition",),
     masks=("condition",),
     numbers=True,
-    of_one=("nonzero", {"as_tuple": True}),
+    unary_form=("nonzero", {"as_tuple": True}),
     examples=(("where(a > b, a, 2 * b)", "a=2x3,b=3"), ("where(x > 0, x, 0)", "x=2x3")),
     index=lambda lower, i, condition, a, b: lower.choice(
         lower.of(condition, i), lower.of(a, i), lower.of(b, i)

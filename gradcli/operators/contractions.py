@@ -164,7 +164,7 @@ def _without_repeats(term):
     shape=_einsum_shape,
     value=_einsum,
     order="equation operands",
-    takes="numbers of one kind",
+    input_dtypes="numbers of one dtype",
     index="einsum",
     caveat="of three tensors and more, those are multiplied first that need fewest operations, "
     "which decides how inf spreads; PyTorch's order is its own",
@@ -274,7 +274,7 @@ def einsum_(*given, equation=None):
         equation, given = _from_sublists(given)
     if _has_sum(equation):
         operands = chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in given)
-        einsum.check_kinds([x for x in operands if isinstance(x, Node)])
+        einsum.check_dtypes([x for x in operands if isinstance(x, Node)])
     return einsum(equation, *given)
 
 
@@ -338,7 +338,7 @@ def _contracted(a, b, dims):
 
 @composite(
     order="a b dims",
-    takes="numbers of one kind",
+    input_dtypes="numbers of one dtype",
     examples=(
         ("tensordot(a, b)", "a=2x3x2,b=3x2x2"),
         ("tensordot(a, b, dims=([0, 1], [2, 0]))", "a=2x3x2,b=3x2x2"),
@@ -371,7 +371,7 @@ def inner(input, other):
     a, b = as_node(input), as_node(other)
     if 0 in (a.ndim, b.ndim):
         return a * b
-    dot.check_kinds((a, b), "inner")
+    dot.check_dtypes((a, b), "inner")
     text = f"the last dimensions of inner() must be equal, got {a.shape} and {b.shape}"
     shapes.require_equal(a.shape[-1:], b.shape[-1:], text)
     return dot(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, dims=((-1,), (-1,)))

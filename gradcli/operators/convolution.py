@@ -143,7 +143,7 @@ def _convolution(n):
         return to_input, to_weight, _to_bias(g, bias)
 
     @composite(
-        takes="numbers of one kind",
+        input_dtypes="numbers of one dtype",
         torch=F + name,
         rule=_batched(rule, n),
         typical_inputs=("batches",),
@@ -177,7 +177,7 @@ def _by_input(n):
         return to_weight, OPS[f"conv{n}d"](g, weight, **how)
 
     @composite(
-        takes="floats of one kind",
+        input_dtypes="floats of one dtype",
         torch=f"torch.nn.grad.{name}",
         rule=rule,
         flops=lambda out, weight, g, **_: _products(g, weight),
@@ -226,7 +226,7 @@ def _by_weight(n):
         return to_input, OPS[f"conv{n}d"](input, g, **how)
 
     @composite(
-        takes="floats of one kind",
+        input_dtypes="floats of one dtype",
         torch=f"torch.nn.grad.{name}",
         rule=rule,
         order="input weight_size grad_output stride padding dilation groups",
@@ -287,7 +287,7 @@ def _transposed(n):
     name, x, w = f"conv_transpose{n}d", "x".join("2" * n), "x".join("2" * n)
 
     @composite(
-        takes="numbers of one kind",
+        input_dtypes="numbers of one dtype",
         torch=F + name,
         rule=_transposed_rule(n),
         typical_inputs=("batches",),
@@ -315,7 +315,7 @@ for _n in (1, 2, 3):
         _declare(_n)
 
 
-@shorthand(takes="numbers of one kind", booleans=("transposed",))
+@shorthand(input_dtypes="numbers of one dtype", booleans=("transposed",))
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """conv1d, conv2d or conv3d, or their transposes, depending on the dimensions of input."""
     count = as_node(input).ndim - 2
@@ -330,7 +330,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     return OPS[name](input, weight, bias, **how)
 
 
-@shorthand(takes="numbers of one kind")
+@shorthand(input_dtypes="numbers of one dtype")
 def conv_tbc(input, weight, bias, pad=0):
     """conv1d of an input with dimensions (time, batch, channels)."""
     x, kernel = as_node(input).permute(dims=(1, 2, 0)), weight.permute(dims=(2, 1, 0))

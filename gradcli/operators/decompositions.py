@@ -201,7 +201,7 @@ def _check_pivoting(pivot):
         )
 
 
-@shorthand("linalg.lu", only_aliases=True, takes="floats")
+@shorthand("linalg.lu", only_aliases=True, input_dtypes="floats")
 def lu_parts(A, *, pivot=True):
     """P, L and U such that P @ L @ U is A."""
     _check_pivoting(pivot)
@@ -228,13 +228,13 @@ def _packed_factors(A, pivot, check):
 ZERO_PIVOT = "lu_factor() refuses a matrix with a pivot of 0; lu_factor_ex() accepts it"
 
 
-@shorthand("linalg.lu_factor", takes="floats")
+@shorthand("linalg.lu_factor", input_dtypes="floats")
 def lu_factor(A, *, pivot=True):
     """L and U packed into one matrix, and the pivots."""
     return Outputs(_packed_factors(as_node(A), pivot, check=True), ("LU", "pivots"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """As lu_factor, with info: the first pivot that is 0, counted from 1; 0 if none is."""
     A = as_node(A)
@@ -242,7 +242,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     return Outputs((*result, zero_pivot(A)), ("LU", "pivots", "info"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def lu(A, pivot=True, get_infos=False):
     """L and U packed into one matrix, and the pivots."""
     if get_infos:
@@ -296,10 +296,6 @@ def _symmetrized(x):
 REFLECTED = NotWritable("the signs of Q depend on the values of x")
 
 
-def _qr(y, x, **mode):
-    return qr_q(x, **mode), qr_r(x, **mode)
-
-
 def _qr_operator(name, k, **fields):
     """A decorator for the operators qr_q and qr_r, the factors of Q @ R."""
 
@@ -313,7 +309,7 @@ def _qr_operator(name, k, **fields):
         dtype="float",
         caveat=FOUND,
         torch=LINALG + "qr",
-        saved=_qr,
+        saved=lambda y, x, **mode: (qr_q(x, **mode), qr_r(x, **mode)),
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
         numpy=f"np.linalg.qr({{0}}, {{mode?}})[{k}]",
         **fields,
@@ -360,7 +356,7 @@ def qr_r(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1) + Q @ g
 
 
-@shorthand("linalg.qr", only_aliases=True, takes="floats")
+@shorthand("linalg.qr", only_aliases=True, input_dtypes="floats")
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):
@@ -370,7 +366,7 @@ def qr_parts(A, mode="reduced"):
     return Outputs((Q, qr_r(A, mode=mode)), ("Q", "R"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def qr(input, some=True):
     """Q with orthogonal columns and R upper triangular such that Q @ R is input."""
     return qr_parts(input, "reduced" if some else "complete")

@@ -270,7 +270,7 @@ def _of_square(value, **fields):
     caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
     numpy="np.linalg.det",
-    takes="floats",
+    input_dtypes="floats",
     saved=(..., INTERMEDIATE),
 )
 def det(g, y, x):
@@ -314,7 +314,7 @@ def log_abs_determinant(g, y, x):
     return scaled_inverse_transpose(x, g)
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def slogdet(A):
     """Sign of the determinant, and the logarithm of its absolute value."""
     A = as_node(A)
@@ -332,7 +332,7 @@ def _logdet(x):
     symbolic=matrix_elements.of_determinant(lambda sp, d: sp.log(d)),
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
     numpy="np.log(np.linalg.slogdet({0})[0]) + np.linalg.slogdet({0})[1]",
-    takes="floats",
+    input_dtypes="floats",
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where the determinant is negative."""

@@ -18,7 +18,7 @@ def _is_matrix(s, *, diagonal):
 @movement(
     lambda x, *, diagonal: np.tril(x, diagonal),
     shape=_is_matrix,
-    whole=("diagonal",),
+    integer_attributes=("diagonal",),
     examples=(("x.tril()", "x=3x3"), ("tril(x, -1)", "x=3x3")),
     index=lambda lower, i, x, *, diagonal: lower.product(
         lower.at_most(i[-1], lower.plus(i[-2], diagonal)), lower(x, i)
@@ -33,7 +33,7 @@ def tril(g, y, x, *, diagonal=0):
 @movement(
     lambda x, *, diagonal: np.triu(x, diagonal),
     shape=_is_matrix,
-    whole=("diagonal",),
+    integer_attributes=("diagonal",),
     examples=(("x.triu()", "x=3x3"), ("triu(x, 1)", "x=2x3")),
     index=lambda lower, i, x, *, diagonal: lower.product(
         lower.at_most(lower.plus(i[-2], diagonal), i[-1]), lower(x, i)
@@ -119,7 +119,7 @@ def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
 @movement(
     _diagonal,
     shape=_diagonal_shape,
-    whole=("offset", "dim1", "dim2"),
+    integer_attributes=("offset", "dim1", "dim2"),
     typical_inputs=("square",),
     index=_on_diagonal,
     examples=(("x.diagonal()", "x=2x3"), ("diagonal(x, 1, 0, 2)", "x=2x2x3")),

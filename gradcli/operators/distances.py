@@ -142,7 +142,7 @@ def _corner(y, differences, p):
     once_differentiable=_cdist_once,
     canonical_attributes=one_of(compute_mode=COMPUTE_MODES),
     bounds=NOT_NEGATIVE,
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def cdist(x1, x2, *, p=2.0, compute_mode=IF_LARGE):
     """The distance of each row of x1 from each row of x2."""
@@ -193,14 +193,14 @@ def _all_pairs(s, **_):
     examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
     saved=("input", "output"),
     once_differentiable=NOT_AGAIN.format("_pdist_backward"),
-    takes="floats",
+    input_dtypes="floats",
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""
     return _norm(_of_pairs(input), p)
 
 
-@shorthand(takes="floats, no masks")
+@shorthand(input_dtypes="floats, no masks")
 def dist(input, other, p=2):
     """The p-norm of input - other over all elements."""
     return vector_norm(input - other, ord=p)
@@ -214,7 +214,7 @@ def dist(input, other, p=2):
         ("pairwise_distance(a, b, p=1.0, keepdim=True)", "a=2x3,b=3"),
     ),
     bounds=NOT_NEGATIVE,
-    takes="no masks",
+    input_dtypes="no masks",
     saved=(..., INTERMEDIATE),
 )
 def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
@@ -241,7 +241,7 @@ def _has_clamped_norm(y, x1, x2, *, dim, eps):
     ),
     kink=_has_clamped_norm,
     caveat="the gradient flows through a length below eps as if it were not clamped",
-    takes="floats",
+    input_dtypes="floats",
     saved=(..., INTERMEDIATE),
     exact="all",
 )
@@ -288,7 +288,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),
         ("triplet_margin_loss(a, b, c, p=1, swap=True)", "a=2x3,b=2x3,c=2x3"),
     ),
-    takes="no masks",
+    input_dtypes="no masks",
     saved=(..., INTERMEDIATE),
 )
 def triplet_margin_loss(
@@ -308,7 +308,7 @@ def triplet_margin_loss(
     return reduced((margin + near - far).clamp(min=0), reduction)
 
 
-@shorthand(takes="no masks")
+@shorthand(input_dtypes="no masks")
 def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
 ):

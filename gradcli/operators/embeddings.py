@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from .comparisons import where
 from .families import is_integer, no_flops, operator, require, shorthand
@@ -52,7 +52,7 @@ def _without_true_gradient(y, input, weight, *, padding_idx, scale_grad_by_freq,
 
 @operator(
     shape=_embedding_shape,
-    whole=("padding_idx",),
+    integer_attributes=("padding_idx",),
     value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
     dtype="last",
     integer_inputs=("input",),
@@ -101,7 +101,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(concrete=("input", "offsets"), takes="floats")
+@shorthand(concrete=("input", "offsets"), input_dtypes="floats")
 def embedding_bag(
     input,
     weight,
@@ -163,7 +163,7 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
     if per_sample_weights is not None:
         if mode != "sum":
             raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
-        check_kinds("embedding_bag", "floats of one kind", (weight, per_sample_weights))
+        check_dtypes("embedding_bag", "floats of one dtype", (weight, per_sample_weights))
         message = "per_sample_weights of embedding_bag() must have the shape of its input"
         shapes.require_equal(as_node(per_sample_weights).shape, np.shape(input), message)
 

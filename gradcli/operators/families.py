@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import MISUSES, GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST_INPUT, in_deprecated_order, parameters_of
-from ..graphs.operator import Takes, check_kinds
+from ..graphs.operator import InputDtypes, check_dtypes
 from ..lazy import np
 from . import precision
 from .bounds import with_zero
@@ -319,7 +319,7 @@ class Shorthand:
     `concrete`: parameters whose values must be known, because a shape depends on them, unless the
     parameter `unless` is passed; the function receives Arrays or integers for them. `floats`: the
     values of `concrete` parameters may be floats. `of_numbers`: no parameter is a tensor; otherwise
-    a number passed first becomes a tensor. `deprecated_orders` and `takes`: as for an Operator.
+    a number passed first becomes a tensor. `deprecated_orders`, `input_dtypes`: as of an Operator.
     `booleans`: parameters that must be True or False, besides those with such defaults. `saved`,
     if the function is a single operation in PyTorch: the parameters that PyTorch saves for
     backward; or (*args, **named) -> what it saves; with `saved_dtype`, only for tensors of that
@@ -338,7 +338,7 @@ class Shorthand:
         floats: bool = False,
         of_numbers: bool = False,
         deprecated_orders: tuple[str, ...] = (),
-        takes: Takes = "any",
+        input_dtypes: InputDtypes = "any",
         allocates: Callable[..., float] | None = None,
         booleans: tuple[str, ...] = (),
         saved: tuple[str, ...] | Callable[..., Sequence[Any]] = (),
@@ -348,7 +348,7 @@ class Shorthand:
         self.function, self.concrete, self.floats = function, concrete, floats
         self.unless, self.booleans = unless, booleans
         self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
-        self.takes = takes
+        self.input_dtypes = input_dtypes
         self.name = names[0] if only_aliases else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
         for name in names if only_aliases else (self.name, *names):
@@ -381,9 +381,9 @@ class Shorthand:
                 raise GradcliError("arguments", reason, hint=self.usage()) from None
             raise
 
-    def check_kinds(self, operands):
+    def check_dtypes(self, operands):
         """Raise GradcliError for integers and masks that PyTorch's function does not accept."""
-        check_kinds(self.name, self.takes, operands)
+        check_dtypes(self.name, self.input_dtypes, operands)
 
     def elements(self, args, named) -> int:
         """The number of elements of the arrays that a call creates; 0 for invalid arguments, which

@@ -93,7 +93,7 @@ def copysign(g, y, a, b):
     caveat="the derivative with respect to a is 1, but 0 where a and b are equal, as in PyTorch",
     numpy="np.nextafter",
     jax="",
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def nextafter(g, y, a, b):
@@ -135,7 +135,7 @@ def frexp_mantissa(x):
     return x / frexp_exponent(x).exp2()
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def frexp(input):
     """x as mantissa * 2 ** exponent, the mantissa between 1/2 and 1."""
     return Outputs((frexp_mantissa(input), frexp_exponent(input)), ("mantissa", "exponent"))
@@ -165,7 +165,7 @@ def signbit(input):
     return copysign(1.0, input) < 0
 
 
-@shorthand(takes="any of one kind")
+@shorthand(input_dtypes="any of one dtype")
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether |input - other| <= atol + rtol * |other|; no gradient."""
     require(rtol >= 0 and atol >= 0, "tolerances of isclose() and allclose() cannot be negative")
@@ -175,7 +175,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return result.logical_or(isnan(a).logical_and(isnan(b))) if equal_nan else result
 
 
-@shorthand(takes="any of one kind")
+@shorthand(input_dtypes="any of one dtype")
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose holds for all elements; no gradient."""
     return all(isclose(input, other, rtol, atol, equal_nan))

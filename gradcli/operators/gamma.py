@@ -120,7 +120,7 @@ def _sum_of_digammas(g, y, x, *, p):
     aliases=("multigammaln",),
     domain=(2.0, 4.0),
     examples=(("mvlgamma(x, 2)", "x=3"), ("mvlgamma(x, p=3)", "x=2x3")),
-    takes="numbers",
+    input_dtypes="numbers",
 )
 def mvlgamma(x, *, p):
     """Logarithm of the multivariate gamma function of dimension p."""

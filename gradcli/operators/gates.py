@@ -34,7 +34,7 @@ def gated(x, gate):
     torch=F + "glu",
     examples=(("glu(x)", "x=3x4"), ("glu(x, 0)", "x=4x2")),
     saved=("input",),
-    takes="floats",
+    input_dtypes="floats",
 )
 def glu(input, *, dim=-1):
     """The first half along dim times the sigmoid of the second."""

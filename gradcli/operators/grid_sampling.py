@@ -367,7 +367,7 @@ def _grid_kinks(y, input, grid, **how):
     caveat="at the coordinate of an element the derivative is that towards the next one; "
     "coordinates of inf and nan are outside of the image, though PyTorch's bicubic mode "
     "treats nan as inside",
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     canonical_attributes=one_of(align_corners=(None, True, False)),
 )
 def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_corners=None):
@@ -380,7 +380,7 @@ def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_cor
 @shorthand(
     "grid_sampler_2d",
     "grid_sampler_3d",
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     booleans=("align_corners",),
 )
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):

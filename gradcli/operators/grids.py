@@ -16,7 +16,7 @@ from .pointwise import F
     ),
     aliases=("affine_grid_generator",),
     saved=(),
-    takes="floats",
+    input_dtypes="floats",
     canonical_attributes=one_of(align_corners=(None, True, False)),
 )
 def affine_grid(theta, *, size, align_corners=None):

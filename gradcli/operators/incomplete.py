@@ -37,7 +37,7 @@ def _at_bounds(name, below):
     aliases=("igamma",),
     domain=POSITIVE,
     examples=_examples("gammainc"),
-    takes="floats",
+    input_dtypes="floats",
 )
 def gammainc(g, y, a, x):
     """The regularized lower incomplete gamma function P(a, x)."""
@@ -50,7 +50,7 @@ def gammainc(g, y, a, x):
     domain=POSITIVE,
     examples=_examples("gammaincc"),
     samples=(-3.0, 0.0, 1.0, 2.0),
-    takes="floats",
+    input_dtypes="floats",
 )
 def gammaincc(g, y, a, x):
     """The regularized upper incomplete gamma function Q(a, x) = 1 - P(a, x)."""
@@ -88,7 +88,7 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     caveat="PyTorch has not implemented its derivative: backward through it is an error, here as "
     "in PyTorch; after detach() it is a constant",
     numpy="np.heaviside",
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     exact="all",
 )
 def heaviside(g, y, x, values):

@@ -55,7 +55,7 @@ def inverse_of(x):
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
     numpy="np.linalg.inv",
-    takes="floats",
+    input_dtypes="floats",
     saved=(..., INTERMEDIATE),
 )
 def inv(g, y, x, *, check):
@@ -131,7 +131,7 @@ def _solve_flops(out, a, b, **_):
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
     flops=_solve_flops,
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     saved=(..., INTERMEDIATE),
 )
 def solve(g, y, a, b, *, left, check):
@@ -158,20 +158,20 @@ def zero_pivot(g, y, x):
     return None
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def inv_ex(A, *, check_errors=False):
     """Inverse, with info: 0 where there is one."""
     return Outputs((inv(A, check=check_errors), zero_pivot(A)), ("inverse", "info"))
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def solve_ex(A, B, *, left=True, check_errors=False):
     """As solve, with info: 0 where there is a solution."""
     result = solve(A, B, left=left, check=check_errors)
     return Outputs((result, zero_pivot(A)), ("result", "info"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def tensorinv(A, ind=2):
     """Inverse of A as a linear map from its dimensions from `ind` on to those before."""
     A = as_node(A)
@@ -182,7 +182,7 @@ def tensorinv(A, ind=2):
     return reshape(inv(matrix), shape=(*tail, *head))
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def tensorsolve(A, B, dims=None):
     """x such that tensordot(A, x, x.ndim) is B; `dims` of A are moved to its end first."""
     A, B = as_node(A), as_node(B)

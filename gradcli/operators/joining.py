@@ -127,7 +127,7 @@ def block_diag(*tensors):
     return cat(rows)
 
 
-@shorthand(takes="any of one kind")
+@shorthand(input_dtypes="any of one dtype")
 def meshgrid(*tensors, indexing="ij"):
     """Each vector expanded to the grid of all; with "xy", rows and columns are exchanged."""
     if indexing not in ("ij", "xy"):
@@ -146,7 +146,7 @@ def meshgrid(*tensors, indexing="ij"):
     return Outputs((grids[1], grids[0], *grids[2:]) if swapped else grids)
 
 
-@shorthand(takes="any of one kind")
+@shorthand(input_dtypes="any of one dtype")
 def cartesian_prod(*tensors):
     """Every combination of one element from each vector, as rows."""
     nodes = listed(tensors)

@@ -3,7 +3,7 @@
 from ..budget import EVERY, tick
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from .arithmetic import double, long
 from .comparisons import logical_and, logical_or, ne
@@ -33,7 +33,7 @@ def type_as(input, other):
 # ---- search in sorted sequences ------------------------------------------------------------------
 
 
-@shorthand(takes="no masks")
+@shorthand(input_dtypes="no masks")
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each element is one of test_elements; no gradient."""
     others = as_node(test_elements)
@@ -93,7 +93,7 @@ def place_in_row(g, y, rows, x, *, right=False):
     return None, None
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def bucketize(input, boundaries, *, right=False, out_int32=False):
     """How many of the boundaries are below input, or with right=True not above it; no gradient."""
     vector = isinstance(boundaries, Node) and boundaries.ndim == 1
@@ -107,7 +107,7 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
     require(side in (None, "left", "right"), f"side must be 'left' or 'right', got {side!r}")
     require(not right or side != "left", "right=True of searchsorted() contradicts side='left'")
     if isinstance(input, Node):
-        check_kinds("searchsorted", "numbers", (sorted_sequence, input))
+        check_dtypes("searchsorted", "numbers", (sorted_sequence, input))
     if sorter is not None:
         rows, order = as_node(sorted_sequence), as_node(sorter)
         message = "sorter has the shape of the sorted sequence, {want}"
@@ -157,7 +157,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 @shorthand(
     concrete=("input",),
     floats=True,
-    takes="floats",
+    input_dtypes="floats",
     allocates=lambda input, bins=100, min=0, max=0: bins,
 )
 def histc(input, bins=100, min=0, max=0):

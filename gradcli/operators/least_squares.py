@@ -70,7 +70,7 @@ def _batch(s, *tolerances):
         ("linalg.pinv(x + x.T, rtol=1e-6, hermitian=True)", "x=2x2"),
     ),
     flops=_pinv_flops,
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
 )
 def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""
@@ -85,13 +85,13 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return to_x, None, None
 
 
-@shorthand("linalg.pinv", only_aliases=True, takes=FLOATS_FIRST)
+@shorthand("linalg.pinv", only_aliases=True, input_dtypes=FLOATS_FIRST)
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
     return pinv(A, rcond if rtol is None else rtol, hermitian, atol=atol)
 
 
-@shorthand(takes=FLOATS_FIRST)
+@shorthand(input_dtypes=FLOATS_FIRST)
 def pinverse(input, rcond=1e-15):
     """The pseudoinverse; singular values up to rcond times the largest count as 0."""
     return pinv(input, rcond)
@@ -108,7 +108,7 @@ def pinverse(input, rcond=1e-15):
     order="x atol hermitian * rtol",
     examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),
     flops=of_each_matrix(singular_values),
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
 )
 def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """How many singular values differ from 0; no gradient."""
@@ -124,7 +124,7 @@ def _batched(A, B):
     return B.expand(shape=(*B.shape[:-1], *B.shape[-2:]))
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def lstsq(A, b, rcond=None, *, driver=None):
     """x that minimizes the sum of squares of A @ x - b; and residuals, rank and singular values."""
     A, B = (raise_where(x, (x * 0).ne(0), message=NOT_FINITE) for x in map(as_node, (A, b)))

@@ -27,7 +27,7 @@ def _logcumsumexp(x, dim):
     examples=(("x.logcumsumexp(dim=1)", "x=2x3"), ("logcumsumexp(x, 0)", "x=3")),
     numpy="np.logaddexp.accumulate({0}, axis={dim})",
     jax="jax.lax.cumlogsumexp({0}, axis={dim})",
-    takes="floats",
+    input_dtypes="floats",
 )
 def logcumsumexp(g, y, x, *, dim):
     """log of the running sum of exp(x) along dim, computed without overflow."""

@@ -4,7 +4,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, Node, shapes
-from ..graphs.operator import FLOATS_FIRST, check_kinds
+from ..graphs.operator import FLOATS_FIRST, check_dtypes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs
@@ -114,7 +114,7 @@ def bce_terms(g, y, x, t):
     ),
     without_derivative=("weight",),
     saved=("input", "target", "weight"),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
@@ -130,7 +130,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
         ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3"),
     ),
     without_derivative=("weight", "pos_weight"),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
@@ -188,7 +188,7 @@ def weighted_logistic_terms(g, y, x, t, weight):
     saved=lambda y, x: (x, exp(-abs(x))),
     jax="jax.nn.log_sigmoid",
     numpy="-np.logaddexp(0, -{0})",
-    takes="floats",
+    input_dtypes="floats",
 )
 def logsigmoid(g, y, x):
     """log(sigmoid(x)), computed without overflow."""
@@ -219,7 +219,7 @@ def logsigmoid_slope(g, y, x):
         ("kl_div(a, b, reduction='batchmean', log_target=True)", "a=2x3,b=2x3"),
     ),
     saved=("input", "target"),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def kl_div(input, target, *, reduction="mean", log_target=False):
     """target * (log(target) - input), reduced; input holds logarithms of probabilities."""
@@ -239,13 +239,13 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
         ("poisson_nll_loss(a, b)", "a=2x3,b=2x3"),
         ("poisson_nll_loss(a, b, log_input=False, full=True)", "a=3,b=3"),
     ),
-    takes="numbers",
+    input_dtypes="numbers",
     saved=(..., INTERMEDIATE),
 )
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
     """How unlikely the counts in target are if input, or exp(input), is their mean; reduced."""
     subtracted = [*[target] * full, *[input] * (not log_input)]
-    check_kinds("poisson_nll_loss", "no masks", subtracted)
+    check_dtypes("poisson_nll_loss", "no masks", subtracted)
     if log_input:
         losses = exp(input) - target * input
     else:
@@ -293,13 +293,13 @@ def clamp_with_gradient(g, y, x, *, min, least=None):
     kink=lambda y, input, target, var, *, eps, **_: (None, None, var.le(eps)),
     caveat="the gradient flows to a variance below eps as if it were not clamped; PyTorch refuses "
     "a negative one",
-    takes="floats, no masks",
+    input_dtypes="floats, no masks",
     saved=(..., INTERMEDIATE),
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input, variance var; reduced."""
     if var.op.name != "constant":
-        check_kinds("the variance of gaussian_nll_loss", "floats", (var,))
+        check_dtypes("the variance of gaussian_nll_loss", "floats", (var,))
     var = clamp_with_gradient(_variance_of(input, var), min=eps, least=0)
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
@@ -327,7 +327,7 @@ def _variance_of(input, var):
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
         ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
     ),
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     """input where target is 1, max(0, margin - input) where it is -1, reduced."""
@@ -367,11 +367,11 @@ def soft_hinge(g, y, x):
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
     ),
     without_derivative=("target",),
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
 )
 def soft_margin_loss(input, target, *, reduction="mean"):
     """log(1 + exp(-target * input)), reduced; target is 1 or -1."""
-    check_kinds("soft_margin_loss", "no masks", (target,))
+    check_dtypes("soft_margin_loss", "no masks", (target,))
     shapes.require_equal(
         shapes.broadcast(input.shape, target.shape),
         input.shape,
@@ -388,7 +388,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),
         ("margin_ranking_loss(a, b, sign(y), margin=0.5, reduction='none')", "a=3,b=3,y=3"),
     ),
-    takes="no masks",
+    input_dtypes="no masks",
     saved=(..., INTERMEDIATE),
 )
 def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):

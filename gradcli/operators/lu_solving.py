@@ -1,7 +1,7 @@
 """Linear systems whose matrix is given by its LU decomposition."""
 
 from ..graphs import as_node, shapes
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from .decompositions import checked_pivots, row_exchanges
 from .families import composite, shorthand
 from .lapack import LINALG, square
@@ -56,11 +56,11 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
 @shorthand("linalg.lu_solve", only_aliases=True)
 def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A."""
-    check_kinds("linalg.lu_solve", "floats of one kind", (LU, B))
+    check_dtypes("linalg.lu_solve", "floats of one dtype", (LU, B))
     return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
 
 
-@shorthand(takes=("floats of one kind", slice(2)))
+@shorthand(input_dtypes=("floats of one dtype", slice(2)))
 def lu_solve(b, LU_data, LU_pivots):
     """x such that A @ x is b, from the LU decomposition of A."""
     return lu_solution(as_node(LU_data), as_node(LU_pivots), as_node(b))

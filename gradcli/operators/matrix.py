@@ -64,7 +64,7 @@ def added_in_order(*factors):
     value=_multiplied,
     rows=lambda a, b: (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else (),
     spelling="{0} @ {1}",
-    takes="numbers of one kind",
+    input_dtypes="numbers of one dtype",
     typical_inputs=("matrices",),
     index="matmul",
     examples=(
@@ -111,7 +111,7 @@ def _product(name, ranks, sentence, examples):
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
         typical_inputs=("matrices",) if ranks == (2, 2) else (),
-        takes="numbers of one kind",
+        input_dtypes="numbers of one dtype",
         examples=examples,
         exact=lambda y, a, b: added_in_order(a, b),
     )(meaning)
@@ -128,7 +128,7 @@ bmm = _product(
     shape=lambda a, b: _dot_shape(a, b),
     value=lambda a, b: np.matmul(a, b),
     aliases=("vdot",),
-    takes="numbers of one kind",
+    input_dtypes="numbers of one dtype",
     examples=(("dot(a, b)", "a=3,b=3"),),
     exact=lambda y, a, b: added_in_order(a, b),
 )
@@ -171,7 +171,7 @@ def outer(g, y, a, b):
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
     flops=lambda out, s: min(s),
     numpy="np.trace",
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def trace(g, y, x):

@@ -43,7 +43,8 @@ def _softmax_exact(y, x, *, dim):
     numpy="scipy.special.softmax({0}, axis={dim})",
     order="x dim dtype",
     bounds=PROBABILITY,
-    takes="floats",
+    log="log_softmax",
+    input_dtypes="floats",
     exact=_softmax_exact,
 )
 def softmax(g, y, x, *, dim):
@@ -70,7 +71,7 @@ def _log_softmax(x, *, dim):
     jax="jax.nn.log_softmax({0}, axis={dim})",
     numpy="scipy.special.log_softmax({0}, axis={dim})",
     order="x dim dtype",
-    takes="floats",
+    input_dtypes="floats",
     exact=lambda y, x, *, dim: "all" if shapes.axis(dim, x.ndim) == x.ndim - 1 else "",
 )
 def log_softmax(g, y, x, *, dim):
@@ -79,7 +80,7 @@ def log_softmax(g, y, x, *, dim):
 
 
 @composite(
-    takes="numbers of one kind",
+    input_dtypes="numbers of one dtype",
     torch=F + "linear",
     typical_inputs=("matrices", "batches"),
     examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")),

@@ -62,8 +62,8 @@ def _saved_for_layer_norm(y, x, weight, bias, *, normalized_shape, eps):
     saved=_saved_for_layer_norm,
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
-    whole=("normalized_shape",),
-    takes="floats of one kind",
+    integer_attributes=("normalized_shape",),
+    input_dtypes="floats of one dtype",
     exact="value",
 )
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
@@ -74,10 +74,10 @@ def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
 
 @composite(
     torch=F + "rms_norm",
-    whole=("normalized_shape",),
+    integer_attributes=("normalized_shape",),
     examples=(("rms_norm(x, (3,))", "x=2x3"), ("rms_norm(x, (3,), w, 0.1)", "x=2x3,w=3")),
     order="input normalized_shape weight eps",
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
     saved=(..., INTERMEDIATE),
 )
 def rms_norm(input, weight=None, *, normalized_shape, eps=None):
@@ -114,7 +114,9 @@ def _by_channel(name, input, *tensors):
     ]
 
 
-@shorthand(takes="floats of one kind", saved=("input", "running_mean", "running_var", "weight"))
+@shorthand(
+    input_dtypes="floats of one dtype", saved=("input", "running_mean", "running_var", "weight")
+)
 def batch_norm(
     input,
     running_mean,
@@ -179,7 +181,7 @@ def _saved_for_instance_norm(y, x, mean, var, weight, bias, *, use_input_stats, 
         ("instance_norm(x)", "x=1x2x3"),
         ("instance_norm(x, weight=w, bias=b)", "x=2x2x3,w=2,b=2"),
     ),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def instance_norm(
     input,
@@ -225,7 +227,7 @@ def _groups(input, num_groups):
         ("group_norm(x, 2)", "x=2x4"),
         ("group_norm(x, 2, w, b)", "x=1x4x2,w=4,b=4"),
     ),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     """Each group of channels scaled to mean 0 and variance 1, then * weight + bias."""
@@ -240,12 +242,12 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
 @composite(
     torch=F + "local_response_norm",
     order="input size alpha beta k",
-    whole=("size",),
+    integer_attributes=("size",),
     examples=(
         ("local_response_norm(x, 2)", "x=1x3x2"),
         ("local_response_norm(x, 3, 0.5, 1.0, 2.0)", "x=2x3x1x2"),
     ),
-    takes="floats",
+    input_dtypes="floats",
 )
 def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     """input / (k + alpha * s) ** beta, with s the mean square over `size` channels."""
@@ -270,7 +272,7 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     torch=F + "normalize",
     examples=(("normalize(x)", "x=2x3"), ("normalize(x, p=1.0, dim=0)", "x=3")),
     order="input p dim eps",
-    takes="floats",
+    input_dtypes="floats",
     saved=(..., INTERMEDIATE),
 )
 def normalize(input, *, p=2.0, dim=1, eps=1e-12):
@@ -306,7 +308,7 @@ def _norm_has_kink(y, input, *, p, dim, maxnorm):
     " it is greater, at points where the norm has none",
     examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
     order="input p dim maxnorm",
-    takes="floats",
+    input_dtypes="floats",
 )
 def renorm(input, *, p, dim, maxnorm):
     """The slices along dim; those with a norm above maxnorm are scaled down to it."""
@@ -321,7 +323,7 @@ def renorm(input, *, p, dim, maxnorm):
 # ---- functions under `torch` ---------------------------------------------------------------------
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """layer_norm, and mean and 1 / std, through which no gradient flows."""
     out = layer_norm(input, normalized_shape, weight, bias, eps)
@@ -329,7 +331,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     return Outputs((out, *_statistics(input, dim, eps, keepdim=True)))
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """group_norm, and mean and 1 / std, through which no gradient flows."""
     shape = as_node(input).shape
@@ -340,7 +342,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 
 
-@shorthand(takes="floats of one kind", booleans=("training",))
+@shorthand(input_dtypes="floats of one dtype", booleans=("training",))
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm, and in training mean and 1 / std, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)

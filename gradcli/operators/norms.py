@@ -21,7 +21,7 @@ from .families import (
 from .permuting import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
-from .ties import level, vanishing
+from .ties import nearly_equal, nearly_zero
 
 
 def _norm(x, axis, keepdims, *, ord):
@@ -97,7 +97,7 @@ def _norm_shape(s, *, dim, keepdim, ord):
     ),
     saved=(..., "output"),
     bounds=NOT_NEGATIVE,
-    takes="floats",
+    input_dtypes="floats",
     exact=lambda y, x, *, ord, **_: "all" if ord in (2, np.inf) else "",
 )
 def vector_norm(g, y, x, dim, *, ord=2):
@@ -172,10 +172,10 @@ def _matrix_kinks(y, x, *, ord, dim, keepdim):
         return y.eq(0)
     if ord in ("nuc", 2, -2):
         S, size = svdvals(m), m.shape[-2:]
-        hit = vanishing(S, size)
+        hit = nearly_zero(S, size)
         if ord == "nuc":
             return hit.any(dim=-1)
-        return (hit | level(S, size))[..., 0 if ord > 0 else -1]
+        return (hit | nearly_equal(S, size))[..., 0 if ord > 0 else -1]
     over = -1 if math.isinf(ord) else -2
     sums = vector_norm(m, ord=1, dim=over)
     counts = sums.eq(_extreme(sums, ord, -1).unsqueeze(dim=-1))
@@ -198,7 +198,7 @@ def _matrix_kinks(y, x, *, ord, dim, keepdim):
         ("linalg.matrix_norm(x, -inf, dim=(0, 2), keepdim=True)", "x=2x2x2"),
     ),
     bounds=NOT_NEGATIVE,
-    takes="floats",
+    input_dtypes="floats",
 )
 def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
     """'fro', as of a vector; 'nuc' and 2 of singular values; 1 of column sums, inf of row sums."""
@@ -216,7 +216,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 # ---- names ---------------------------------------------------------------------------------------
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
     """The p-norm of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
     x = as_node(input)
@@ -228,13 +228,13 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
     return vector_norm(x, ord=2 if p in ("fro", None) else p, dim=dim, keepdim=keepdim)
 
 
-@shorthand("Tensor.norm", only_aliases=True, takes="floats")
+@shorthand("Tensor.norm", only_aliases=True, input_dtypes="floats")
 def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     """norm as a method, without the argument out."""
     return norm(input, p, dim, keepdim)
 
 
-@shorthand("linalg.norm", only_aliases=True, takes="floats")
+@shorthand("linalg.norm", only_aliases=True, input_dtypes="floats")
 def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
     """The norm of a vector or of a matrix, depending on the number of dimensions."""
     x = as_node(A)

@@ -144,7 +144,7 @@ def masked_fill(input, mask, value):
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
     saved=("mask",),
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     exact="all",
 )
 def masked_scatter(input, mask, source):

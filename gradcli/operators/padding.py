@@ -4,7 +4,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import OPS, as_node
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from .arithmetic import copied, in_kind_of
 from .comparisons import where
 from .families import composite, shorthand
@@ -46,7 +46,7 @@ def pad(input, *, pad, mode="constant", value=None):
         return _constant(input, amounts, 0 if value is None else value)
     if mode not in MODES:
         raise GradcliError("arguments", f"mode {mode!r} is none of {', '.join(map(repr, MODES))}")
-    check_kinds("pad", "numbers", (input,))
+    check_dtypes("pad", "numbers", (input,))
     if value:
         raise GradcliError("arguments", f"padding mode {mode!r} takes no value")
     edges = pad if isinstance(pad, tuple) else (pad,)

@@ -3,7 +3,7 @@
 import math
 
 from ..graphs import Node, as_node
-from ..graphs.operator import check_kinds, dtypes, result_dtype
+from ..graphs.operator import check_dtypes, dtypes, result_dtype
 from ..lazy import np
 from . import elements
 from .arithmetic import NO_MASKS, add, double, mul, sub
@@ -34,7 +34,7 @@ def atan2(g, y, a, b):
     symbolic=lambda sp, a, b: sp.sqrt(a**2 + b**2),
     dtype="float",
     numpy="np.hypot",
-    takes="floats",
+    input_dtypes="floats",
 )
 def hypot(g, y, a, b):
     """sqrt(a ** 2 + b ** 2), computed without overflow."""
@@ -46,7 +46,7 @@ def hypot(g, y, a, b):
     symbolic=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
     dtype="float",
     numpy="np.logaddexp",
-    takes="floats",
+    input_dtypes="floats",
 )
 def logaddexp(g, y, a, b):
     """log(exp(a) + exp(b)), computed without overflow."""
@@ -61,7 +61,7 @@ def logaddexp(g, y, a, b):
     dtype="float",
     samples=(-3.0, -0.5, 0.0, 0.5, 2.0),
     numpy="np.logaddexp2",
-    takes="floats",
+    input_dtypes="floats",
 )
 def logaddexp2(g, y, a, b):
     """log2(2 ** a + 2 ** b), computed without overflow."""
@@ -139,7 +139,7 @@ def _times_alpha(name, input, other, alpha):
     if isinstance(alpha, bool):
         require(kind == "bool", f"alpha of {name}() can be True or False only for masks")
     elif isinstance(alpha, float):
-        check_kinds(f"with alpha={alpha}, {name}", "floats", (input, other))
+        check_dtypes(f"with alpha={alpha}, {name}", "floats", (input, other))
     if kind == "bool" and isinstance(alpha, int):
         alpha = bool(alpha)
     return other if alpha == 1 else mul(other, alpha)
@@ -154,7 +154,7 @@ def add_(input, other, *, alpha=1):
 @shorthand("subtract", deprecated_orders=("input alpha other",))
 def sub_(input, other, *, alpha=1):
     """input - alpha * other."""
-    sub.check_kinds((input, other))
+    sub.check_dtypes((input, other))
     return sub(input, _times_alpha("sub", input, other, alpha))
 
 
@@ -176,7 +176,7 @@ def _lerp(a, b, weight):
     examples=(("lerp(a, b, 0.3)", "a=2x3,b=3"), ("lerp(a, b, c)", "a=2x3,b=3,c=2x1")),
     numpy="{0} + {2} * ({1} - {0})",
     numbers=("weight",),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     exact="all",
 )
 def lerp(g, y, input, end, weight):
@@ -199,7 +199,7 @@ def _addcmul(a, b, c, *, value):
     numpy="{0} + {value} * {1} * {2}",
     order="input tensor1 tensor2 * value",
     deprecated_orders=("input value tensor1 tensor2",),
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
@@ -219,7 +219,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     numpy="{0} + {value} * {1} / {2}",
     order="input tensor1 tensor2 * value",
     deprecated_orders=("input value tensor1 tensor2",),
-    takes=("floats", slice(2, None)),
+    input_dtypes=("floats", slice(2, None)),
     exact="all",
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):

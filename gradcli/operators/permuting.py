@@ -118,7 +118,7 @@ def matrix_transpose(input):
     return transpose(input, dim0=-2, dim1=-1)
 
 
-@shorthand("H", takes="floats")
+@shorthand("H", input_dtypes="floats")
 def hermitian(input):
     """The transpose of a matrix of real numbers."""
     shape = as_node(input).shape
@@ -198,7 +198,7 @@ def _rolled(x, *, shifts, dims):
 @movement(
     _rolled,
     shape=_rolled_shape,
-    whole=("shifts",),
+    integer_attributes=("shifts",),
     index=lambda lower, i, x, *, shifts, dims: (
         x.reshape(shape=(x.numel,)).roll(shifts=shifts, dims=0).reshape(shape=x.shape)
         if dims in (None, ())

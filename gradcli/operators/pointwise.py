@@ -87,6 +87,7 @@ def _sigmoid(x):
     numpy="1 / (1 + np.exp(-{0}))",
     jax="jax.nn.sigmoid",
     bounds=PROBABILITY,
+    log="logsigmoid",
     exact="all",
 )
 def sigmoid(g, y, x):
@@ -115,7 +116,7 @@ F = "torch.nn.functional."
     jax="jax.nn.relu",
     order="x inplace",
     bounds=lambda x: larger(x, (0.0, 0.0)),
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def relu(g, y, x):
@@ -135,7 +136,7 @@ def relu(g, y, x):
     numpy="np.where({0} > 0, {0}, {negative_slope} * {0})",
     jax="jax.nn.leaky_relu({0}, {negative_slope})",
     order="x negative_slope inplace",
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def leaky_relu(g, y, x, *, negative_slope=0.01):
@@ -155,7 +156,7 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0)))",
     jax="jax.nn.elu({0}, {alpha})",
     order="x alpha inplace",
-    takes="floats",
+    input_dtypes="floats",
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
@@ -218,7 +219,7 @@ def _softplus(x, *, beta, threshold):
     dtype="float",
     samples=(*SAMPLES, 25.0),
     bounds=lambda x, *, beta, threshold: NOT_NEGATIVE if beta > 0 else ANY,
-    takes="floats",
+    input_dtypes="floats",
 )
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""
@@ -267,7 +268,7 @@ def erf(g, y, x):
     expand=lambda x: x * sigmoid(x),
     jax="jax.nn.silu",
     order="x inplace",
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def silu(g, y, x):

@@ -8,7 +8,7 @@ from ..budget import EVERY, tick
 from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, OPS, Outputs, shapes
 from ..graphs.arguments import REQUIRED
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
@@ -124,10 +124,10 @@ def _average(n):
     attributes = {"kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False}
     attributes["count_include_pad"] = True
     composite(
-        takes="numbers",
+        input_dtypes="numbers",
         torch=F + name if n > 1 else "torch." + name,
         attributes=attributes | ({"divisor_override": None} if n > 1 else {}),
-        whole=("divisor_override",),
+        integer_attributes=("divisor_override",),
         examples=(
             (f"{name}(x, 2)", f"x=1x2x{x}"),
             (f"{name}(x, 3, stride=2, padding=1, count_include_pad=False)", f"x=1x{y}"),
@@ -223,7 +223,7 @@ def _maximum(name, n, counts, kernels, indices, attributes, sentence, examples):
         return rows.gather(dim=-1, index=flat_index).reshape(shape=index.shape)
 
     composite(
-        takes="numbers",
+        input_dtypes="numbers",
         torch=F + name,
         attributes=attributes,
         kink=_ties(name, n, indices),
@@ -273,7 +273,7 @@ def _with_indices(name, input, return_indices, **how):
 
 def _check_kernel(n, input):
     """Raise GradcliError for integers that PyTorch has no kernel for, if no indices are needed."""
-    check_kinds(f"max_pool{n}d", "floats" if n == 1 else "numbers", (input,))
+    check_dtypes(f"max_pool{n}d", "floats" if n == 1 else "numbers", (input,))
 
 
 def _sliding(n):
@@ -309,9 +309,9 @@ def _sliding(n):
             name, input, return_indices, dilation=dilation, ceil_mode=ceil_mode, **how
         )
 
-    shorthand(takes="numbers")(pool)
+    shorthand(input_dtypes="numbers")(pool)
 
-    @shorthand(f"{name}_with_indices", only_aliases=True, takes="numbers")
+    @shorthand(f"{name}_with_indices", only_aliases=True, input_dtypes="numbers")
     def both(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
         """The largest element of each window, and its index."""
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
@@ -360,12 +360,12 @@ def _adaptive(n):
     def pool(input, output_size, return_indices=False):
         return _with_indices(name, input, return_indices, output_size=output_size)
 
-    shorthand(takes="floats")(pool)
+    shorthand(input_dtypes="floats")(pool)
 
     # torch.adaptive_max_pool1d always returns values and indices
     names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
 
-    @shorthand(*names, only_aliases=True, takes="floats")
+    @shorthand(*names, only_aliases=True, input_dtypes="floats")
     def both(input, output_size):
         """The largest element of each window, and its index."""
         return pool(input, output_size, True)

@@ -50,7 +50,7 @@ def _added(beta, input, alpha, product, scaled=_unless_0):
     return _unless_0(beta, input) + scaled(alpha, product)
 
 
-def _with_product(factors, sizes, *, takes="numbers of one kind", **fields):
+def _with_product(factors, sizes, *, input_dtypes="numbers of one dtype", **fields):
     """Declare a function beta * input + alpha * (a product of two `factors`), with PyTorch's
     deprecated orders of parameters.
     """
@@ -63,7 +63,7 @@ def _with_product(factors, sizes, *, takes="numbers of one kind", **fields):
             examples=tuple((call, sizes) for call in calls),
             order=f"input {factors} * beta alpha",
             deprecated_orders=tuple(f"{start} {factors}" for start in starts),
-            takes=takes,
+            input_dtypes=input_dtypes,
             **fields,
         )(meaning)
 
@@ -86,7 +86,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
     return _added(beta, input, alpha, mv(mat, vec))
 
 
-@_with_product("vec1 vec2", "x=2x3,a=2,b=3", takes=("any of one kind", slice(1, None)))
+@_with_product("vec1 vec2", "x=2x3,a=2,b=3", input_dtypes=("any of one dtype", slice(1, None)))
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta times input plus alpha times the outer product of two vectors."""
     return _added(beta, input, alpha, outer(vec1, vec2), _times)
@@ -107,13 +107,13 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
 # ---- products of several matrices ----------------------------------------------------------------
 
 
-@shorthand(takes="numbers of one kind")
+@shorthand(input_dtypes="numbers of one dtype")
 def multi_dot(tensors):
     """Product of matrices; the first and the last may be vectors."""
     return _chained("multi_dot", tensors, 2)
 
 
-@shorthand(takes="numbers of one kind")
+@shorthand(input_dtypes="numbers of one dtype")
 def chain_matmul(*matrices):
     """Product of matrices."""
     return _chained("chain_matmul", matrices, 1)
@@ -139,9 +139,9 @@ def matrix_power(A, n):
     if not isinstance(n, int):
         raise GradcliError("arguments", f"the power of a matrix must be an integer, got {n!r}")
     if n < 0:
-        inv.check_kinds((A,), "matrix_power")
+        inv.check_dtypes((A,), "matrix_power")
     elif n > 1:
-        matmul.check_kinds((A, A), "matrix_power")
+        matmul.check_dtypes((A, A), "matrix_power")
     if n == 0:
         return in_kind_of(A**0 * eye(n=A.shape[-1]), A)
     power, result, left = (inv(A) if n < 0 else A), None, abs(n)
@@ -157,12 +157,8 @@ def matrix_power(A, n):
 # ---- vectors -------------------------------------------------------------------------------------
 
 
-def _cross_rule(g, y, a, b, *, dim):
-    return cross_along(b, g, dim=dim), cross_along(g, a, dim=dim)
-
-
 @composite(
-    rule=_cross_rule,
+    rule=lambda g, y, a, b, *, dim: (cross_along(b, g, dim=dim), cross_along(g, a, dim=dim)),
     torch="torch.linalg.cross",
     spelling="linalg.cross({0}, {1}, dim={dim})",
     numpy="np.cross({0}, {1}, axis={dim})",
@@ -180,13 +176,13 @@ def cross_along(a, b, *, dim=-1):
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=axis)
 
 
-@shorthand("linalg.cross", only_aliases=True, takes="numbers of one kind")
+@shorthand("linalg.cross", only_aliases=True, input_dtypes="numbers of one dtype")
 def cross_of_rows(input, other, *, dim=-1):
     """The vector orthogonal to two vectors of length 3, along the last dimension."""
     return cross_along(input, other, dim=dim)
 
 
-@shorthand(takes="numbers of one kind")
+@shorthand(input_dtypes="numbers of one dtype")
 def cross(input, other, dim=None):
     """The vector orthogonal to two vectors of length 3, along the first dimension of that size."""
     input, other = as_node(input), as_node(other)
@@ -195,7 +191,7 @@ def cross(input, other, dim=None):
     return cross_along(input, other, dim=first if dim is None else dim)
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def vecdot(x, y, *, dim=-1):
     """Sum of products along dim."""
     return (as_node(x) * y).sum(dim=dim)
@@ -218,14 +214,14 @@ def _powers_rule(g, y, x, *, N):
     torch="torch.linalg.vander",
     spelling="linalg.vander({0}, N={N})",
     examples=(("linalg.vander(x)", "x=3"), ("linalg.vander(x, N=4)", "x=2x3")),
-    whole=("N",),
+    integer_attributes=("N",),
 )
 def powers(x, *, N):
     """The powers of each element from 0 up to N, as a row."""
     return x.unsqueeze(dim=-1) ** arange(end=N)
 
 
-@shorthand("linalg.vander", only_aliases=True, takes="numbers")
+@shorthand("linalg.vander", only_aliases=True, input_dtypes="numbers")
 def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
     x = as_node(x)
@@ -239,7 +235,7 @@ def rows_of_powers(x, *, N=None):
     examples=(("x * vander(x.detach())", "x=3"),),
     # PyTorch overwrites in place what its backward pass needs
     without_derivative=lambda x, *, N, increasing: ("x",) if N is None or N > 1 else (),
-    whole=("N",),
+    integer_attributes=("N",),
 )
 def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
@@ -255,7 +251,7 @@ def vander(x, *, N=None, increasing=False):
         ("bilinear(a, b, weight)", "a=2x3,b=2x2,weight=4x3x2"),
         ("bilinear(a, b, weight, bias)", "a=3,b=2,weight=4x3x2,bias=4"),
     ),
-    takes="numbers of one kind",
+    input_dtypes="numbers of one dtype",
 )
 def bilinear(input1, input2, weight, bias=None):
     """input1 @ weight[k] @ input2 + bias[k], for each output feature k."""

@@ -34,7 +34,7 @@ def _plain_cell(name, activation, sentence):
         (f"{name}(x, h, w, u)", CELL + "w=4x3,u=4x4"),
         (f"{name}(x, h, w, u, b, c)", CELL + "w=4x3,u=4x4,b=4,c=4"),
     )
-    return composite(examples=examples, takes="numbers of one kind")(meaning)
+    return composite(examples=examples, input_dtypes="numbers of one dtype")(meaning)
 
 
 rnn_tanh_cell = _plain_cell(
@@ -45,7 +45,7 @@ rnn_relu_cell = _plain_cell(
 )
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """The next hidden state of a gated recurrent unit; rows of w_ih: reset, update, new."""
     state = as_node(hx)
@@ -57,7 +57,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     return (state - new) * update + new
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """The next hidden and cell state of an LSTM; rows of w_ih: input, forget, cell, output."""
     if not isinstance(hx, tuple) or len(hx) != 2:
@@ -142,7 +142,7 @@ def _sequence(name, cell, sentence, remembers=False, **fields):
         ends = [stack(*parts, dim=0) for parts in zip(*last)]
         return Outputs((stack(*outputs, dim=along), *ends))
 
-    return shorthand(takes="floats of one kind", booleans=BOOLEANS, **fields)(meaning)
+    return shorthand(input_dtypes="floats of one dtype", booleans=BOOLEANS, **fields)(meaning)
 
 
 def _stepped(cell):

@@ -52,7 +52,7 @@ def sum(g, y, x, dim):
     dtype="float",
     symbolic=elements.mean,
     index="mean",
-    takes="floats",
+    input_dtypes="floats",
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     saved=(),
     bounds=unchanged,
@@ -203,7 +203,7 @@ def _arg_reduction(name, symbol, extreme):
         finds_indices=True,
         kink=lambda y, x, **along: tied(extreme(x, **along), x, **along),
         caveat=FIRST,
-        takes="numbers",
+        input_dtypes="numbers",
     )
 
 

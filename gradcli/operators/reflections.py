@@ -64,7 +64,7 @@ def _is_singular(y, input, tau, *_, **__):
     caveat=SINGULAR,
     aliases=("orgqr",),
     examples=(("householder_product(A, tau)", "A=3x2,tau=2"),),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def householder_product(input, tau):
     """The first columns of a product of reflections: Q of a QR decomposition."""
@@ -84,7 +84,7 @@ def householder_product(input, tau):
         ("ormqr(A, tau, b)", "A=3x2,tau=2,b=3x2"),
         ("ormqr(A, tau, b, left=False, transpose=True)", "A=3x2,tau=2,b=2x3"),
     ),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def ormqr(input, tau, other, *, left=True, transpose=False):
     """A matrix multiplied by a product of reflections, from the left or the right."""

@@ -1,7 +1,7 @@
 """Losses of the difference between a prediction and a target."""
 
 from ..errors import GradcliError
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
@@ -14,7 +14,7 @@ from .pointwise import F
 def _reduced_by_weight(name, losses, input, target, weight, reduction):
     """Losses times weights, reduced; a mean is divided by the sum of the weights."""
     check_same_shape(name, "weight", weight, input)
-    check_kinds(name, "no masks", (input, target))
+    check_dtypes(name, "no masks", (input, target))
     result = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
     return result / weight.sum() if reduction == "mean" else result
 
@@ -38,7 +38,7 @@ def _mse_gradient(g, y, input, target, weight=None, *, reduction):
         ("mse_loss(a, b, weight=w)", "a=3,b=3,w=3"),
     ),
     saved=("input", "target"),
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def mse_loss(input, target, weight=None, *, reduction="mean"):
@@ -56,14 +56,14 @@ def mse_loss(input, target, weight=None, *, reduction="mean"):
         ("l1_loss(a, b, reduction='sum')", "a=3,b=3"),
         ("l1_loss(a, b, weight=w)", "a=3,b=3,w=3"),
     ),
-    takes="no masks",
+    input_dtypes="no masks",
     exact="all",
 )
 def l1_loss(input, target, weight=None, *, reduction="mean"):
     """|input - target|, weighted, reduced."""
     losses = abs(input - target)
     if reduction == "mean" and weight is None:
-        check_kinds("l1_loss", "floats", (losses,))
+        check_dtypes("l1_loss", "floats", (losses,))
     if weight is None:
         return reduced(losses, reduction)
     return _reduced_by_weight("l1_loss", losses, input, target, weight, reduction)
@@ -108,7 +108,7 @@ def smooth_l1_terms(g, y, x, *, beta):
         ("smooth_l1_loss(a, b, reduction='none', beta=0.5)", "a=3,b=3"),
     ),
     saved=("input", "target"),
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
@@ -154,7 +154,7 @@ def huber_terms(g, y, x, *, delta):
         ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
     ),
     saved=("input", "target"),
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
     exact="all",
 )
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):

@@ -364,14 +364,14 @@ def _kind(mode, align_corners, antialias, size, count, factor):
 
 @composite(
     torch=F + "interpolate",
-    whole=("size",),
+    integer_attributes=("size",),
     examples=(
         ("interpolate(x, scale_factor=2)", "x=1x1x2x2"),
         ("interpolate(x, (3, 4), mode='bilinear')", "x=1x1x2x3"),
         ("interpolate(x, 5, mode='linear', align_corners=True)", "x=1x2x3"),
         ("interpolate(x, (3, 2), mode='area')", "x=1x1x4x3"),
     ),
-    takes="floats",
+    input_dtypes="floats",
 )
 def interpolate(
     input,
@@ -420,13 +420,13 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
     )
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def upsample_nearest(input, size=None, scale_factor=None):
     """interpolate with mode='nearest'."""
     return interpolate(input, size=size, scale_factor=scale_factor)
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def upsample_bilinear(input, size=None, scale_factor=None):
     """interpolate with mode='bilinear' and align_corners=True."""
     return interpolate(
@@ -454,7 +454,7 @@ def _adaptive_average(n):
         ),
         saved=(..., "input"),
         zero_second_derivative=unless_one_window,
-        takes="floats",
+        input_dtypes="floats",
     )(meaning)
 
 

@@ -1,7 +1,7 @@
 """Rounding functions, rounded quotients, and fractional parts."""
 
 from ..errors import GradcliError
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from .arithmetic import BETWEEN_JUMPS, div, floor, nonzero_divisor, piecewise_constant, round
 from .families import composite, elementwise, is_integer, named, require, shorthand
@@ -19,7 +19,7 @@ def _truncated(sp, x):
     lambda y, x: x.eq(y),
     aliases=("fix",),
     numpy="np.trunc",
-    takes="numbers",
+    input_dtypes="numbers",
 )
 def trunc(x):
     """x without the part after the decimal point."""
@@ -34,7 +34,7 @@ MOST_DECIMALS = 308  # 10 to a higher power is inf
     kink=lambda y, x: y.eq(0),
     caveat="it jumps there: PyTorch takes 1, the slope on both sides",
     numpy="{0} - np.trunc({0})",
-    takes="floats",
+    input_dtypes="floats",
     exact="all",
 )
 def frac(g, y, x):
@@ -48,7 +48,7 @@ def frac(g, y, x):
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     numpy="np.fmod",
-    takes="numbers",
+    input_dtypes="numbers",
     exact="all",
 )
 def fmod(g, y, a, b):
@@ -68,7 +68,7 @@ def _quotient(mode, numeric, to_integer, sentence):
         rule=rule,
         value=numeric,
         shape=div.shape,
-        takes="numbers",
+        input_dtypes="numbers",
         torch="torch.div",
         spelling=f"div({{0}}, {{1}}, rounding_mode='{mode}')",
         kink=lambda y, a, b: y.eq(a / b),
@@ -99,12 +99,12 @@ def div_(input, other, *, rounding_mode=None):
     return ROUNDED[rounding_mode](input, other)
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def round_(input, *, decimals=None):
     """The nearest number with the given number of decimals; halves are rounded to even."""
     if decimals is None:
         return round(input)
-    check_kinds("with decimals, round", "floats", (input,))
+    check_dtypes("with decimals, round", "floats", (input,))
     require(is_integer(decimals), f"decimals of round() must be an integer, got {decimals!r}")
     text = f"decimals of round() must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, got {decimals}"
     require(abs(decimals) <= MOST_DECIMALS, text)

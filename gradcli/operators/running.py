@@ -378,7 +378,7 @@ def _area(**fields):
     return declare
 
 
-@_area(aliases=("trapz",), takes="no masks")
+@_area(aliases=("trapz",), input_dtypes="no masks")
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y along dim, by trapezoids between points x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y
@@ -390,7 +390,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     return (y.sum(dim=dim) - ends.squeeze(dim=dim) * 0.5) * dx
 
 
-@_area(takes="no masks")
+@_area(input_dtypes="no masks")
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y up to each point along dim, by trapezoids between points x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y

@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Node, NoRule, as_node, shapes
-from ..graphs.operator import check_kinds
+from ..graphs.operator import check_dtypes
 from ..lazy import np
 from . import elements
 from .comparisons import where
@@ -154,7 +154,7 @@ ONE_ELEMENT_INDEX = NoRule(
     "where an index of one element selects from a larger src, PyTorch's gradient of src is wrong: "
     "cut src to that element"
 )
-SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "takes": "any of one kind"}
+SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "input_dtypes": "any of one dtype"}
 
 
 @operator(
@@ -290,12 +290,8 @@ def _of_extreme(g, y, x, index, src, options):
     return in_x * share, in_src * share.gather(dim=dim, index=index)
 
 
-def _of_sum(g, y, x, index, src, options):
-    return g, g.gather(dim=options["dim"], index=index)
-
-
 GRADIENTS = {
-    "sum": _of_sum,
+    "sum": lambda g, y, x, index, src, options: (g, g.gather(dim=options["dim"], index=index)),
     "mean": _of_mean,
     "prod": _of_prod,
     "amax": _of_extreme,
@@ -405,7 +401,7 @@ def _repeated_flat_indices(y, x, index, source, *, accumulate):
             _put_into_zeros(x, index, source),
         )
     ),
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     exact="all",
 )
 def put(g, y, x, index, source, *, accumulate=False):
@@ -424,7 +420,7 @@ def _added_at_flat_indices(x, index, source):
 def index_put(input, indices, values, accumulate=False):
     """input with values written, or added, at an index."""
     if isinstance(values, Node):
-        check_kinds("index_put", "any of one kind", (input, values))
+        check_dtypes("index_put", "any of one dtype", (input, values))
     indices_of = reshape(arange(end=input.numel), shape=input.shape)
     picked = indices_of[indices if isinstance(indices, tuple) else (indices,)]
     return put(input, picked, expand(as_node(values), shape=picked.shape), accumulate=accumulate)

@@ -129,7 +129,7 @@ def _expanded(s, *, shape):
 @movement(
     lambda x, *, shape: np.broadcast_to(x, _expanded(np.shape(x), shape=shape)),
     shape=_expanded,
-    whole=("shape",),
+    integer_attributes=("shape",),
     collect="shape",
     aliases=("broadcast_to",),
     index=lambda lower, i, x, **_: lower.of(x, i),

@@ -20,7 +20,7 @@ from .lapack import (
     square,
 )
 from .leaves import eye, zeros
-from .ties import level, vanishing
+from .ties import nearly_equal, nearly_zero
 
 BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
@@ -72,7 +72,7 @@ def svd_left(g, y, x):
     symbolic=ROOTS,
     dtype="float",
     torch=LINALG + "svdvals",
-    kink=lambda y, x: vanishing(y, x.shape[-2:]) | level(y, x.shape[-2:]),
+    kink=lambda y, x: nearly_zero(y, x.shape[-2:]) | nearly_equal(y, x.shape[-2:]),
     caveat="no derivative at singular values of 0 or equal ones: the gradient depends on the "
     "vectors that LAPACK returns",
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
@@ -80,7 +80,7 @@ def svd_left(g, y, x):
     saved=_reduced_svd,
     digits="vary",
     numpy="np.linalg.svd({0}, compute_uv=False)",
-    takes="floats",
+    input_dtypes="floats",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
@@ -160,7 +160,7 @@ def _gradient_of_right(g, U, S, Vh):
     return U @ inner
 
 
-@shorthand("linalg.svd", only_aliases=True, takes="floats")
+@shorthand("linalg.svd", only_aliases=True, input_dtypes="floats")
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)
@@ -168,7 +168,7 @@ def svd_parts(A, full_matrices=True, *, driver=None):
     return Outputs((left(A), svdvals(A), right(A)), ("U", "S", "Vh"))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def svd(input, some=True, compute_uv=True):
     """U, S and V such that U @ diag(S) @ V.mT is input."""
     if not compute_uv:
@@ -193,7 +193,7 @@ def _norm(x, p):
     examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
     # PyTorch overwrites in place the inverse that its backward pass needs
     without_derivative=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
-    takes="floats",
+    input_dtypes="floats",
 )
 def cond(A, *, p=None):
     """How far a matrix is from being singular: its norm times that of its inverse."""

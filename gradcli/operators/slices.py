@@ -43,7 +43,7 @@ SLICES = {"integer_inputs": ("index",), "method": True}
     saved=("index", "source"),
     check_indices=along_dim,
     **SLICES,
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     exact="all",
 )
 def index_add(x, index, source, *, dim, alpha=1):
@@ -69,7 +69,7 @@ def _times(x, alpha):
     saved=("index", "source"),
     check_indices=along_dim,
     **SLICES,
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     exact="all",
 )
 def index_copy(x, index, source, *, dim):
@@ -137,7 +137,7 @@ def _count(x, index, dim):
     ),
     saved=("x", "index", "source", "output"),
     check_indices=along_dim,
-    takes="any of one kind",
+    input_dtypes="any of one dtype",
     **SLICES,
     exact="all",
 )

@@ -20,7 +20,7 @@ from .families import (
 )
 from .reductions import of_all, tied
 from .tie_breaking import ascending, descending, first_k, insertion_sorted, quick_select
-from .ties import beside
+from .ties import equal_to_neighbour
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects receives the whole gradient"
 OF_MANY = f"{ONE_OF_EQUALS}; which one is chosen in a long dimension depends on the machine"
@@ -167,7 +167,7 @@ def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
     ranked = sort_values(x, dim=axis, descending=descending or largest)
     before = (slice(None),) * axis
     equal = ranked[(*before, slice(1, None))].eq(ranked[(*before, slice(-1))])
-    return beside(equal, axis)[(*before, slice(y.shape[axis]))]
+    return equal_to_neighbour(equal, axis)[(*before, slice(y.shape[axis]))]
 
 
 sort_values, sort_indices = selected(
@@ -250,7 +250,7 @@ topk_values, topk_indices = selected(
 )
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest elements along dim, or the smallest, in order, and their indices."""
     attrs = {"k": k, "dim": dim, "largest": largest, "sorted": sorted}
@@ -289,7 +289,7 @@ kthvalue_values, kthvalue_indices = selected(
 )
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The k-th smallest element along dim, counted from 1, and its index."""
     return _pair((kthvalue_values, kthvalue_indices), input, k=k, dim=dim, keepdim=keepdim)
@@ -354,7 +354,7 @@ nanmedian_all = _declare_median_of_all(
 )
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def median(input, dim=None, keepdim=False):
     """Median of all elements, or along dim with its index; the lower one of two."""
     if dim is None:
@@ -362,7 +362,7 @@ def median(input, dim=None, keepdim=False):
     return _pair(along_median, input, dim=dim, keepdim=keepdim)
 
 
-@shorthand(takes="numbers")
+@shorthand(input_dtypes="numbers")
 def nanmedian(input, dim=None, keepdim=False):
     """Median of the elements that are not nan: of all, or along dim with its index."""
     if dim is None:

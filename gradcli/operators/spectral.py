@@ -10,7 +10,7 @@ from .families import operator, shorthand
 from .joining import cat
 from .lapack import FOUND, LINALG, each_matrix, of_each_matrix, square
 from .leaves import eye, zeros
-from .ties import level
+from .ties import nearly_equal
 
 ROOTS = NotWritable("eigenvalues are roots of a polynomial")
 
@@ -30,7 +30,7 @@ def _symmetric(s, UPLO):
     value=lambda x, *, UPLO: lapack.eigvalsh(x, UPLO),
     symbolic=ROOTS,
     dtype="float",
-    kink=lambda y, x, *, UPLO: level(y, x.shape[-2:]),
+    kink=lambda y, x, *, UPLO: nearly_equal(y, x.shape[-2:]),
     caveat=FOUND,
     torch=LINALG + "eigvalsh",
     examples=(("eigvalsh(x + x.T)", "x=3x3"), ("linalg.eigh(x + x.mT)[0]", "x=2x2x2")),
@@ -39,7 +39,7 @@ def _symmetric(s, UPLO):
     saved=_eigh,
     digits="vary",
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
-    takes="floats",
+    input_dtypes="floats",
 )
 def eigvalsh(g, y, x, *, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first; one triangle of x is read."""
@@ -69,7 +69,7 @@ def eigh_vectors(g, y, x, *, UPLO="L"):
     return y @ ((inner / gaps) @ y.mT)
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def eigh(A, UPLO="L"):
     """Eigenvalues of a symmetric matrix, smallest first, and eigenvectors as columns."""
     A = as_node(A)
@@ -92,7 +92,7 @@ def _exponential(x):
     examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 44 / 3 * n**3),
     numpy="scipy.linalg.expm",
-    takes="floats",
+    input_dtypes="floats",
 )
 def matrix_exp(g, y, x):
     """Exponential of a matrix: the sum of x @ ... @ x / n!. R. Mathias (1996)."""

@@ -19,7 +19,7 @@ from .precision import unit
 from .reductions import average
 from .sorting import FIRST_FIRST, sorted_last
 from .sum_kernels import total
-from .ties import beside
+from .ties import equal_to_neighbour
 
 
 def _sum_of_squares(x, axis):
@@ -100,7 +100,7 @@ def _spread_flops(out, s, **_):
     numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
     of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
-    takes="floats",
+    input_dtypes="floats",
     exact="value",
 )
 def var(g, y, x, dim, *, correction=1):
@@ -127,7 +127,7 @@ def var(g, y, x, dim, *, correction=1):
         _gradient_of_variance(g, y) * _slope_of_all(x, correction)
     ),
     bounds=NOT_NEGATIVE,
-    takes="floats",
+    input_dtypes="floats",
     exact="value",
 )
 def std(g, y, x, dim, *, correction=1):
@@ -141,13 +141,13 @@ def _with_mean(spread, input, dim, unbiased, keepdim, correction):
     return Outputs((result, x.mean(dim=result.attrs["dim"], keepdim=keepdim)))
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
     """The variance and the mean."""
     return _with_mean(var, input, dim, unbiased, keepdim, correction)
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
     """The standard deviation and the mean."""
     return _with_mean(std, input, dim, unbiased, keepdim, correction)
@@ -195,14 +195,14 @@ def _checked_weights(name, weights, x):
     rule=_cov_rule,
     order="x * correction fweights aweights",
     integer_inputs=("fweights",),
-    whole=("correction",),
+    integer_attributes=("correction",),
     index=lambda lower, i, *_, **__: None,
     examples=(
         ("cov(x)", "x=2x3"),
         ("x.cov(correction=0)", "x=3"),
         ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
     ),
-    takes=("numbers", slice(1)),
+    input_dtypes=("numbers", slice(1)),
     saved=(..., INTERMEDIATE),
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
@@ -236,7 +236,7 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
 @composite(
     index=lambda lower, i, x: None,
     examples=(("corrcoef(x)", "x=2x3"),),
-    takes="numbers",
+    input_dtypes="numbers",
     saved=(..., INTERMEDIATE),
 )
 def corrcoef(x):
@@ -251,7 +251,7 @@ def corrcoef(x):
 # ---- quantiles -----------------------------------------------------------------------------------
 
 
-OF_FLOATS = {"takes": "floats of one kind"}
+OF_FLOATS = {"input_dtypes": "floats of one dtype"}
 OUTSIDE = "q must be a number from 0 to 1, or a vector of them"
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -299,7 +299,7 @@ def _ties(rows, ranks, interpolation):
     """The mask of quantiles for which an element that they depend on is tied."""
     if rows.shape[-1] < 2:
         return rows < rows
-    tied = beside(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
+    tied = equal_to_neighbour(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
     return _at_ranks(tied.double(), ranks, interpolation) > 0
 
 
@@ -377,7 +377,7 @@ def nansum(g, y, x, dim):
     method=True,
     order="x dim keepdim * dtype",
     examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3")),
-    takes="floats",
+    input_dtypes="floats",
 )
 def nanmean(x, *, dim=None, keepdim=False):
     """Average of the elements along dim that are not nan."""

@@ -5,22 +5,22 @@ from .floats import rounding_unit
 from .joining import cat
 
 
-def beside(equal, dim):
+def equal_to_neighbour(equal, dim):
     """The mask of values along dim that equal a neighbour; `equal` is the mask of equal pairs."""
     end = equal[(*(slice(None),) * dim, slice(1))]
     none = end & ~end
     return cat([none, equal], dim=dim) | cat([equal, none], dim=dim)
 
 
-def level(values, size):
+def nearly_equal(values, size):
     """The mask of values, sorted along the last dimension, that are nearly equal to a neighbour."""
     if values.shape[-1] < 2:
         return values < values
     gaps = abs(values[..., 1:] - values[..., :-1])
-    return beside(gaps <= _rounding(values, size), values.ndim - 1)
+    return equal_to_neighbour(gaps <= _rounding(values, size), values.ndim - 1)
 
 
-def vanishing(values, size):
+def nearly_zero(values, size):
     """The mask of values that are nearly 0."""
     return abs(values) <= _rounding(values, size) if values.numel else values < values
 

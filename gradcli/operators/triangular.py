@@ -63,7 +63,7 @@ def _in_numpy(*, upper, left, unitriangular):
     ),
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
-    takes=FLOATS_FIRST,
+    input_dtypes=FLOATS_FIRST,
     canonical_attributes=one_of(upper=(True, False)),
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
@@ -73,7 +73,7 @@ def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     return triangle(to_A, upper=upper, strict=unitriangular), to_B
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(input_dtypes="floats of one dtype")
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """x such that A @ x is b, and a copy of A."""
     b, A = as_node(b), as_node(A)
@@ -163,7 +163,7 @@ def _between_inverses(lower, middle):
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
     ),
-    takes="floats",
+    input_dtypes="floats",
 )
 def cholesky(g, y, x, *, upper=False):
     """Lower triangular L such that L @ L.mT is x; with upper=True, its transpose."""
@@ -180,7 +180,7 @@ def cholesky(g, y, x, *, upper=False):
     symmetric=("x",),
     numpy="np.linalg.cholesky({0})",
     examples=(("cholesky_by_element(x @ x.T + eye(2))", "x=2x2"),),
-    takes="floats",
+    input_dtypes="floats",
 )
 def cholesky_by_element(g, y, x):
     """cholesky(x) with JAX's gradient, which treats x[i,j] and x[j,i] as independent."""
@@ -252,7 +252,7 @@ def factor_so_far(g, y, x, *, upper=False):
     return _cholesky_rule(g, y, upper)
 
 
-@shorthand(takes="floats")
+@shorthand(input_dtypes="floats")
 def cholesky_ex(A, *, upper=False, check_errors=False):
     """Cholesky decomposition, with info: the first leading minor that is not positive, from 1."""
     A = as_node(A)
@@ -289,7 +289,7 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
     saved=("B", "L", "output"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
-    takes="floats of one kind",
+    input_dtypes="floats of one dtype",
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""
@@ -320,7 +320,7 @@ ZERO_ON_DIAGONAL = "the diagonal of this factor contains 0, so that its matrix h
     index=lambda lower, i, L, **how: lower(cholesky_solve(eye(n=L.shape[-1]), L, **how), i),
     triangular=cholesky_solve.triangular,
     examples=(("cholesky_inverse(L.tril() + 3 * eye(2))", "L=2x2"),),
-    takes="floats",
+    input_dtypes="floats",
 )
 def cholesky_inverse(L, *, upper=False):
     """Inverse of the matrix that L is the Cholesky factor of."""

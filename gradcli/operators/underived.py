@@ -125,18 +125,6 @@ def _polynomials(first: Callable, following: Callable, defined: int | None = Non
     return value
 
 
-def _of_chebyshev(k, x, now, before):
-    return 2 * x * now - before
-
-
-def _legendre(k, x, now, before):
-    return ((2 * k + 1) * x * now - k * before) / (k + 1)
-
-
-def _laguerre(k, x, now, before):
-    return ((2 * k + 1 - x) * now - k * before) / (k + 1)
-
-
 CHEBYSHEV = {
     "t": ("first", lambda x: x),
     "u": ("second", lambda x: 2 * x),
@@ -146,7 +134,7 @@ CHEBYSHEV = {
 
 
 def _chebyshev(letter, kind, first):
-    value = _polynomials(first, _of_chebyshev)
+    value = _polynomials(first, lambda k, x, now, before: 2 * x * now - before)
     _detached(
         f"chebyshev_polynomial_{letter}",
         f"Chebyshev polynomial of the {kind} kind, of degree n.",
@@ -177,10 +165,14 @@ hermite_polynomial_he = _detached(
 laguerre_polynomial_l = _detached(
     "laguerre_polynomial_l",
     "Laguerre polynomial of degree n.",
-    _polynomials(lambda x: 1 - x, _laguerre),
+    _polynomials(
+        lambda x: 1 - x, lambda k, x, now, before: ((2 * k + 1 - x) * now - k * before) / (k + 1)
+    ),
 )
 legendre_polynomial_p = _detached(
     "legendre_polynomial_p",
     "Legendre polynomial of degree n.",
-    _polynomials(lambda x: x, _legendre),
+    _polynomials(
+        lambda x: x, lambda k, x, now, before: ((2 * k + 1) * x * now - k * before) / (k + 1)
+    ),
 )

@@ -48,7 +48,7 @@ def _requested_size(n, output_size, usual, stride):
 
 
 def _unpooling(n):
-    @shorthand(f"max_unpool{n}d", only_aliases=True, takes="floats")
+    @shorthand(f"max_unpool{n}d", only_aliases=True, input_dtypes="floats")
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         """The elements of max_pool at the indices that they came from, zeros elsewhere."""
         kernel = several(kernel_size, n)

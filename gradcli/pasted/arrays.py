@@ -31,7 +31,9 @@ def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
     """
     body = ast.parse(source).body
     stored = Counter(
-        e.id for e in ast.walk(ast.Module(body, [])) if _is_stored(e) and isinstance(e, ast.Name)
+        e.id
+        for e in ast.walk(ast.Module(body, []))
+        if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store)
     )
     written = {s: _written(s) for s in body}
     inputs = {s: m for s, m in written.items() if m is not None and stored[m[0]] == 1}
@@ -40,10 +42,6 @@ def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
     rest = [s for s in body if s not in inputs]
     values = dict(inputs.values()) | dict(request.get("values") or {})
     return request | {"expr": ast.unparse(ast.Module(rest, [])), "values": values}
-
-
-def _is_stored(e: ast.AST) -> bool:
-    return isinstance(getattr(e, "ctx", None), ast.Store)
 
 
 def _written(s: ast.stmt) -> tuple[str, Any] | None:

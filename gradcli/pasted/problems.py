@@ -39,7 +39,6 @@ from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
 MOST_RECORDS = 200  # longer graphs are those of loops, whose formulas would not be readable
-DEFAULT_EPS = 1e-05  # of batch_norm
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # grad_fns of operations that return their input unchanged
 COPIES = {"CloneBackward0", "ToCopyBackward0"}
@@ -51,7 +50,7 @@ class Unexplained(Exception):
     """A backward pass that is not a graph of operators, because of a Function or a hook."""
 
 
-class Posed(NamedTuple):
+class BackwardProblem(NamedTuple):
     """A text of the expression language, its inputs' arrays, its seed unless it is 1, the inputs in
     `wrt`; the leaves by name; and names that the program does not have, each with its former name
     in the program, or "".
@@ -65,14 +64,16 @@ class Posed(NamedTuple):
     unnamed: dict[str, str]
 
 
-def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -> Posed:
+def pose_backward(
+    back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS
+) -> BackwardProblem:
     """The problem of a backward pass, with respect to `wrt` or to the program's leaves.
 
     Raises Unexplained if there is none, GradcliError for an unknown name.
     """
     avoided: set[str] = set()
     while True:
-        result = _Poser(back, avoided, most).posed(wrt)
+        result = _BackwardPoser(back, avoided, most).pose_backward(wrt)
         called = _names_in(result).intersection(re.findall(r"(?<![\w.])(\w+)\(", result.text))
         if not called:
             return result
@@ -85,11 +86,11 @@ def _reached_leaves(order: Sequence[Record]) -> set[Tensor]:
     return {t.tensor for t in targets if isinstance(t, Accumulator)}
 
 
-def _names_in(result: Posed) -> set[str]:
+def _names_in(result: BackwardProblem) -> set[str]:
     return {*result.values, *re.findall(r"^(\w+) = ", result.text, re.MULTILINE)}
 
 
-class _Poser:
+class _BackwardPoser:
     def __init__(self, back: Backward, avoided: Collection[str], most: int):
         self.back, self.avoided, self.most = back, avoided, most
         self.nodes: dict[Any, Node] = {}  # by tensor, or by grad_fn and output
@@ -101,7 +102,7 @@ class _Poser:
         self.reached: set[Record | None] = set()
         self.losses: set[Node] = set()  # nll_loss nodes of calls of cross_entropy
 
-    def posed(self, wrt: Collection[str]) -> Posed:
+    def pose_backward(self, wrt: Collection[str]) -> BackwardProblem:
         """The text and the other fields of the result."""
         order = self._order()
         self._find_names(order)
@@ -126,7 +127,7 @@ class _Poser:
             by = tuple(self.inputs[self.nodes[t]][0] for t in wanted)
         values = {name: in_decimals(self._numbers(t)) for name, t in self.inputs.values()}
         self._check(out, values, by)
-        return Posed(text, values, self._seed(), by, leaves, self.unnamed)
+        return BackwardProblem(text, values, self._seed(), by, leaves, self.unnamed)
 
     # ---- operations ------------------------------------------------------------------------------
 
@@ -446,7 +447,7 @@ class _Poser:
 
     def _numbers(self, tensor: Tensor) -> Any:
         if tensor in self.cut.values():
-            return _Poser(self.back._replace(outputs=[tensor]), (), self.most).computed()
+            return _BackwardPoser(self.back._replace(outputs=[tensor]), (), self.most).computed()
         return self.back.values.get(tensor, tensor.data)
 
     def computed(self) -> Any:
@@ -534,7 +535,7 @@ class _Writer(OperatorWriter):
         (x,), eps = node.parents, node.attrs["eps"]
         if node.attrs["dim"] != (0, *range(2, x.ndim)):
             return None
-        none, other = tree.Verbatim("None"), eps != DEFAULT_EPS
+        none, other = tree.Verbatim("None"), eps != _operator("batch_norm").defaults["eps"]
         named = ("training", tree.Verbatim("True")), ("eps", tree.Verbatim(repr(eps)))
         return tree.Call("batch_norm", (self.trees[x], none, none), named[: 1 + other])
 

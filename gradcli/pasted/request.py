@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..snippets.pages import Read
     from ..snippets.python.machine import Outcome
     from ..snippets.trace import Backward
-    from .problems import Posed
+    from .problems import BackwardProblem
 
 MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # text of programs that have leaves
 DEVICE = r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)"
@@ -142,7 +142,7 @@ class _Request:
             hint = "gradcli read FILE explains why, and what to change"
             raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
 
-    def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
+    def _random(self, read: "Read", problem: "BackwardProblem") -> dict[str, Any]:
         """The shapes of inputs drawn without a seed, whose values are omitted; found by a second
         run with another seed.
         """
@@ -168,14 +168,14 @@ class _Request:
             return value
         return given
 
-    def _posed(self, backs: "list[Backward]") -> "tuple[Backward, Posed]":
+    def _posed(self, backs: "list[Backward]") -> "tuple[Backward, BackwardProblem]":
         """The last backward pass that involves the names in `wrt`, and its problem."""
-        from .problems import Unexplained, posed
+        from .problems import Unexplained, pose_backward
 
         errors: list[GradcliError] = []
         for back in reversed(backs):
             try:
-                problem = posed(back, self.wrt)
+                problem = pose_backward(back, self.wrt)
                 if not self.wrt:
                     self._check_leaves(back, problem)
                 return back, problem
@@ -187,7 +187,7 @@ class _Request:
                 errors.append(error)
         raise errors[0]
 
-    def _check_leaves(self, back: "Backward", problem: "Posed") -> None:
+    def _check_leaves(self, back: "Backward", problem: "BackwardProblem") -> None:
         """Refuse a program in which no variable refers to a leaf any more."""
         leaves = problem.leaves.items()
         if back.wanted is not None or not leaves:
@@ -241,7 +241,7 @@ class _Request:
         return Span(self.text, start, start + len(bare))
 
 
-def _changed_later(back: "Backward", problem: "Posed") -> Iterator[str]:
+def _changed_later(back: "Backward", problem: "BackwardProblem") -> Iterator[str]:
     """The names of leaves whose final `.grad` is not the old one plus this gradient."""
     for name, tensor in problem.leaves.items():
         result, before = back.results.get(tensor), back.before.get(tensor)
@@ -251,7 +251,9 @@ def _changed_later(back: "Backward", problem: "Posed") -> Iterator[str]:
                 yield name
 
 
-def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str, str], ...]:
+def _notes(
+    read: "Read", back: "Backward", problem: "BackwardProblem"
+) -> tuple[tuple[str, str], ...]:
     """Codes and sentences on parts of a program that an answer omits."""
     backs, source = read.reading.backwards, read.reading.source
     results = []

@@ -16,7 +16,7 @@ from ..language.syntax import Source
 from ..snippets.eager.tensor import Tensor
 from ..snippets.python.machine import executed
 from ..snippets.python.values import MISSING
-from ..snippets.reading import USUAL, machine, spending
+from ..snippets.reading import USUAL, counting_operations, machine
 from ..snippets.source import programs, tree_of
 
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
@@ -184,7 +184,7 @@ class _Symbolic:
         """Run a statement if all of its names are defined, and return whether it was run. Raises
         GradcliError `raises`.
         """
-        with spending(self.m):
+        with counting_operations(self.m):
             outcome = executed(self.m, ast.Module([statement], []), echo="")
         failure = outcome.exception
         if failure is not None and failure.type != "NameError":

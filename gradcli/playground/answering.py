@@ -16,7 +16,7 @@ from ..limits import Limits
 from ..render.environment import Environment
 from ..render.errors import message
 from ..render.formats import render
-from ..request import Request, of_texts
+from ..request import Request, from_texts
 
 NAMES = ("shapes", "values", "grad", "wrt", "assume", "order", "expand", "dtype", "random_seed")
 OPTIONS = {name: FIELDS[name].options[0] for name in NAMES}
@@ -75,7 +75,7 @@ def _fields(question: str) -> dict[str, str]:
 
 def _request(fields: dict[str, str]) -> Request:
     typed = {name: _typed(name, texts) for name, texts in _texts(fields).items() if texts}
-    return of_texts(fields["expr"], typed, Limits({"seconds": SECONDS}, files=False))
+    return from_texts(fields["expr"], typed, Limits({"seconds": SECONDS}, files=False))
 
 
 def _typed(name: str, texts: list[str]) -> Any:

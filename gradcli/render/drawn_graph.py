@@ -144,7 +144,8 @@ def dot(graph: Graph) -> str:
     """A Graphviz digraph, with inputs at the top and the output at the bottom."""
     lines = ["digraph gradcli {"]
     lines += [
-        f"  n{k} [label={_quoted(text_of(node.label))}, shape={_shape(node)}];"
+        f"  n{k} [label={_quoted(text_of(node.label))}, "
+        f"shape={'box' if node.inputs else 'ellipse'}];"
         for k, node in enumerate(graph.nodes)
     ]
     return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
@@ -152,10 +153,6 @@ def dot(graph: Graph) -> str:
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
     return [(k, i) for k, node in enumerate(graph.nodes) for i in node.inputs]
-
-
-def _shape(node: GraphNode) -> str:
-    return "box" if node.inputs else "ellipse"
 
 
 def _entities(text: str) -> str:

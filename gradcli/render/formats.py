@@ -54,7 +54,7 @@ def with_document(answer: Reply, environment: Environment) -> Any:
     def layout(documents: list[Document], e: Environment) -> dict[str, Any]:
         return serialized(SerializedDocuments(documents, e.precision, e.full, e.entries), data)
 
-    return data | {"document": in_time(documents, environment, layout)}
+    return data | {"document": lay_out_in_time(documents, environment, layout)}
 
 
 def fragment(answer: Reply, environment: Environment) -> str:
@@ -62,7 +62,9 @@ def fragment(answer: Reply, environment: Environment) -> str:
     from .html import html_fragment
 
     (built,) = answer.documents("lines")
-    return in_time([built], environment, lambda documents, e: html_fragment(documents[0], e))
+    return lay_out_in_time(
+        [built], environment, lambda documents, e: html_fragment(documents[0], e)
+    )
 
 
 def render_graph(answer: Reply, format: str, environment: Environment) -> str:
@@ -80,16 +82,16 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
     """Documents one after another, in one of FORMATS other than "json"."""
-    return in_time(documents, environment, partial(_rendered, format))
+    return lay_out_in_time(documents, environment, partial(_rendered, format))
 
 
-def in_time(
+def lay_out_in_time(
     documents: list[Document],
     environment: Environment,
     layout: Callable[[list[Document], Environment], R],
 ) -> R:
-    """The result of `layout`, for documents whose options are spelled as those of the caller. If
-    the layout takes too long, it is done again with less content.
+    """The documents, laid out by `layout`. Options in their sentences are spelled as the caller
+    writes them: -w x, or wrt="x". If the layout takes too long, it is repeated with less content.
     """
 
     def spelled(documents: list[Document]) -> list[Document]:

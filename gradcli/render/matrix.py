@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
-from ..explanation.phrases import tight
+from ..explanation.phrases import without_spaces
 from .ascii import in_ascii
 from .environment import Environment
 
@@ -48,7 +48,7 @@ def fitted(matrix: Matrix[str], room: int, longest: int) -> Matrix[str]:
     """The matrix, without spaces around / and ** in its entries if it fits into `room`, or its
     entries into `longest` characters, only without these spaces.
     """
-    entries = tuple(tuple(map(tight, row)) for row in matrix.entries)
+    entries = tuple(tuple(map(without_spaces, row)) for row in matrix.entries)
     without = matrix._replace(entries=entries)
     fits = _width(without) <= room < _width(matrix)
     uncut = _longest(without) <= longest < _longest(matrix)

@@ -87,7 +87,7 @@ def read(
     m.builtins |= names
     for name, value in names.items():
         trace.assigned(name, value, 0)
-    with spending(m):
+    with counting_operations(m):
         outcome = run_on(m, source, echo, None if setting is None else setting.change)
     trace.unseeded, trace.unsure = MODE.unseeded, MODE.unsure
     trace.near_ties = MODE.near_ties
@@ -112,7 +112,7 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
 
 
 @contextmanager
-def spending(m: Interpreter) -> Iterator[None]:
+def counting_operations(m: Interpreter) -> Iterator[None]:
     """Count tensor operations within a `with` block against the budget of an interpreter."""
     before, MODE.spend = MODE.spend, m.spend
     try:

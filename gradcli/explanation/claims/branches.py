@@ -16,11 +16,11 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...budget import EVERY, tick
 from ...errors import if_applicable
-from ...graphs import OPS, Node, downstream, walk
+from ...graphs import Node, downstream, walk
 from ...graphs.substitution import expanded
 from ...language.arguments.assumptions import with_properties
 from ...lazy import np
-from ...notation.formulas.rules.guards import TINY, is_negligible_bound
+from ...notation.formulas.rules.guards import TINY, is_negligible_bound, negligibly_clamped
 from ..checking.finite_differences import symmetric_inputs, symmetrized
 from ..in_pytorch.kinks import kinks
 from .claim import Claim, built
@@ -142,7 +142,7 @@ class _Branches:
                 sign = np.sign(np.subtract(arrays[left], other, dtype=float))
                 signs.setdefault(sign.shape, []).append(np.ravel(sign))
         return {
-            (s, self.base.decided and flat_index, met)
+            (s, self.base.depends_on_values and flat_index, met)
             for s, rows in signs.items()
             for flat_index, met in enumerate(zip(*(r.tolist() for r in rows)))
         }
@@ -159,7 +159,7 @@ class _Branches:
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
-        yield from self._near_edges(edges) if self.base.decided else ()
+        yield from self._near_edges(edges) if self.base.depends_on_values else ()
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
         yield from self._with_other_signs(rng)
@@ -207,7 +207,7 @@ class _Branches:
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
     """The graphs of the claims, without claims that raise an error at the shapes of `base`."""
-    result = (partial(built, c.program, base.problem, base.picking) for c in claims)
+    result = (partial(built, c.program, base.problem, base.input_values) for c in claims)
     return filter(None, map(if_applicable, result))
 
 
@@ -235,10 +235,7 @@ def _clamped_tensors(order: Sequence[Node]) -> Iterator[Node]:
     """The tensors that are clamped from below by a negligible bound, also inside composite
     operations, such as (1 - p) * p in the gradient of binary_cross_entropy.
     """
-    for node in walk(expanded(order).values()):
-        low = node.inputs[1] if node.op is OPS["clamp"] else None
-        if low is not None and is_negligible_bound(low, node.parents[0]):
-            yield node.parents[0]
+    return filter(None, map(negligibly_clamped, walk(expanded(order).values())))
 
 
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:

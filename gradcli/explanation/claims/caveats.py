@@ -51,7 +51,7 @@ def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
 
 
 def _at_given_values(claim: Claim, point: Point) -> Deviation | None:
-    values = point.picking | point.problem.values
+    values = point.input_values | point.problem.values
     finding = _disagreeing(claim, point, values, dict)
     if finding is not None:
         return Deviation("the values given", finding)
@@ -65,7 +65,7 @@ def _at_given_values(claim: Claim, point: Point) -> Deviation | None:
 
 
 def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
-    return _disagreeing(claim, point, within(point.picking), within)
+    return _disagreeing(claim, point, within(point.input_values), within)
 
 
 def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> Finding | None:
@@ -77,13 +77,11 @@ def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> 
 
 def _unlike(claim: Claim, point: Point) -> Finding | None:
     finding = at_point(claim.program, claim.name, point)
-    if finding.value is None or finding.agrees or (finding.comparable and _is_rounding(finding)):
+    if finding.value is None or finding.agrees:
+        return None
+    if finding.comparable and np.all(np.abs(finding.value - finding.right) <= NOISE):
         return None
     return finding
-
-
-def _is_rounding(finding: Finding) -> bool:
-    return bool(np.all(np.abs(finding.value - finding.right) <= NOISE))
 
 
 def _pairs_of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -236,16 +234,8 @@ def _projected(point: Point, name: str, project: Projection, values: Values) -> 
 # ---- the conditions ------------------------------------------------------------------------------
 
 
-def _is_square(node: Node, _: bool) -> bool:
-    return is_square(node.shape)
-
-
 def _symmetric(array: Any) -> Any:
     return (array + np.swapaxes(array, -1, -2)) / 2
-
-
-def _is_any(_: Node, __: bool) -> bool:
-    return True
 
 
 def _positive(array: Any) -> Any:
@@ -268,8 +258,8 @@ def _normalized(array: Any) -> Any:
 
 
 CONDITIONS = (
-    Condition("is symmetric", _symmetric, _is_square),
-    Condition("is positive", _positive, _is_any),
+    Condition("is symmetric", _symmetric, lambda x, _: is_square(x.shape)),
+    Condition("is positive", _positive, lambda *_: True),
     Condition("sums to 1 along its last dimension", _summing_to_one, _may_sum_to_one),
     Condition("is positive and sums to 1 along its last dimension", _normalized, _may_sum_to_one),
 )

@@ -7,7 +7,7 @@ The gradient of W may also be written dW, W.grad, grad_W, dL/dW, ∂L/∂W and �
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
@@ -140,7 +140,7 @@ def _before(program: Program, problem: Problem) -> Iterator[Claim]:
     for k, (names, value) in enumerate(list(zip(program.assigned, program.values))[:-1]):
         so_far = program.only(range(k + 1))
         input_name = next((n for n in names if _is_of_an_input(n, problem)), None)
-        step = set(names) & _used_after(k, program)
+        step = set(names) & program.only(range(k + 1, len(program.values))).used
         if not step or (input_name is not None and input_name not in _named_after(k, program)):
             name = _target(input_name or names[0], problem, source.span(value))
             yield Claim(name, so_far, source.segment(value))
@@ -162,10 +162,6 @@ def _claims_inputs(k: int, program: Program, problem: Problem) -> bool:
 
 def _named_after(k: int, program: Program) -> set[str]:
     return {n for names in program.assigned[k + 1 :] for n in names}
-
-
-def _used_after(k: int, program: Program) -> set[str]:
-    return program.only(range(k + 1, len(program.values))).used
 
 
 def _claim(text: str, problem: Problem, name: str | None) -> Claim:
@@ -266,10 +262,14 @@ def _gradients(program: Program, problem: Problem) -> dict[str, Node | None]:
         for plain in [*differentiated_names(name)]
         if plain in known and name != plain
     }
-    if not named:
-        return {}
-    gradients = backward(problem.out, problem.seed.node, [*named.values()]).of
+    gradients = _backward(problem.out, problem.seed.node, tuple(named.values()))
     return {name: gradients[node] for name, node in named.items() if gradients[node] is not None}
+
+
+@lru_cache(maxsize=8)  # the variations of a formula, each tried at a few sizes, use the same
+def _backward(out: Node, seed: Node, nodes: tuple[Node, ...]) -> dict[Node, Node | None]:
+    """The gradients of `nodes` as graphs."""
+    return backward(out, seed, nodes).of if nodes else {}
 
 
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:

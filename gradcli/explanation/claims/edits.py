@@ -35,7 +35,7 @@ NEAR = 7  # edits up to this rank are tried before exchanges with parts of other
 RENAMED = 8  # edits that replace a name anywhere by another name
 
 
-class Mend(NamedTuple):
+class Correction(NamedTuple):
     """A formula that may correct a claim, or is known to correct it, and the mistake in the
     claim.
     """

@@ -7,7 +7,7 @@ from functools import lru_cache
 from ...language.program import Program, read_again
 from ...lazy import np
 from .claim import ORIGIN, built
-from .edits import Mend, divisors, negated, numbers, scaled, with_another
+from .edits import Correction, divisors, negated, numbers, scaled, with_another
 from .findings import Finding, close
 from .points import Point
 
@@ -18,7 +18,9 @@ COFACTORS = (1, 2, Fraction(1, 2))  # factors that may accompany a size
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
-def scaled_by_number(program: Program, findings: list[Finding], whole: bool) -> Iterator[Mend]:
+def scaled_by_number(
+    program: Program, findings: list[Finding], whole: bool
+) -> Iterator[Correction]:
     """The formula divided by a factor that is the same at all points. With `whole` the factor is an
     integer or its reciprocal, otherwise another fraction.
     """
@@ -30,10 +32,10 @@ def scaled_by_number(program: Program, findings: list[Finding], whole: bool) -> 
     is_whole = 1 in (abs(exact.numerator), exact.denominator)
     small = abs(exact.numerator) <= LARGEST
     if is_near and small and is_whole == whole and exact not in (0, 1):
-        yield Mend(_without(program, exact), _too_large(exact))
+        yield Correction(_without(program, exact), _too_large(exact))
 
 
-def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
+def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Correction]:
     """The formula with one of its numbers replaced by another integer, if that corrects it."""
     ratio = _same_ratio(findings)
     if ratio is None:
@@ -43,12 +45,12 @@ def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
     for position, number, right in (*above, *below):
         new = round(right)
         if abs(new - right) <= SAME * abs(right):
-            yield Mend(with_another(program, position, str(new)), f"{number} should be {new}")
+            yield Correction(with_another(program, position, str(new)), f"{number} should be {new}")
 
 
 def sizes_for_numbers(
     program: Program, findings: list[Finding], sizes: list[str]
-) -> Iterator[Mend]:
+) -> Iterator[Correction]:
     """The formula with a numeric divisor replaced by one of the `sizes` that varies among the
     points, if that corrects it.
     """
@@ -59,12 +61,14 @@ def sizes_for_numbers(
         counts = [_count(size, t.point) for t in findings]
         for position, number in divided_by if len(set(counts)) > 1 else ():
             if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, counts)):
-                yield Mend(with_another(program, position, size), f"{number} should be {size}")
+                yield Correction(
+                    with_another(program, position, size), f"{number} should be {size}"
+                )
 
 
 def scaled_by_size(
     program: Program, findings: list[Finding], size: str, known: bool
-) -> Iterator[Mend]:
+) -> Iterator[Correction]:
     """The formula multiplied or divided by `size`, an expression such as x.numel(), if that
     corrects it, possibly with another factor of 2, 1/2 or -1.
 
@@ -87,7 +91,7 @@ def scaled_by_size(
             if cofactor != 1:
                 built = _without(read_again(built, ORIGIN), cofactor)
                 why = f"{why}; {_too_large(cofactor)}"
-            yield Mend(built, why)
+            yield Correction(built, why)
             return
 
 

@@ -123,7 +123,7 @@ def at_point(program: Program, name: str, point: Point) -> Finding:
     right, node = point.right(name), None
     noise = NOISE if point.vanishes(name) else 0.0
     try:
-        node = built(program, point.problem, point.picking)
+        node = built(program, point.problem, point.input_values)
         return Finding(point, right, node, np.asarray(point(node), float), None, noise)
     except GradcliError as error:
         return Finding(point, right, node, None, error)

@@ -113,7 +113,7 @@ def omissions_of(program: Program) -> list[Edit]:
     return sorted(_omissions(program), key=lambda edit: edit.rank)
 
 
-def with_a_mistake(program: Program) -> Iterator[Edit]:
+def with_common_mistake(program: Program) -> Iterator[Edit]:
     """The edits of `omissions_of`, then edits with a wrong sign or dimension or no exponent."""
     yield from omissions_of(program)
     for position, value in enumerate(program.values):

@@ -29,9 +29,9 @@ from ..checking.finite_differences import (
     symmetric_inputs,
     symmetrized,
 )
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
-from ..formulas.wording import Wording
 from ..in_pytorch.kinks import kinks_hit
 from .claim import targets
 
@@ -93,7 +93,7 @@ class Point:
         if name not in self._vanishing:
             assumed = any(i.node.attrs["known"] for i in self.problem.inputs.values())
             grad = self.gradient(name) if assumed else None
-            short = None if grad is None else self.wording.shortened(grad)
+            short = None if grad is None else self.writer.shortened(grad)
             self._vanishing[name] = short is not None and short.op.name == "zeros"
         return self._vanishing[name]
 
@@ -105,19 +105,19 @@ class Point:
         return self(grad)
 
     @cached_property
-    def wording(self) -> Wording:
+    def writer(self) -> FormulaWriter:
         """The object that simplifies and writes the formulas of the problem."""
-        return Wording(Analysis(self.problem))
+        return FormulaWriter(Analysis(self.problem))
 
     @cached_property
-    def picking(self) -> dict[Node, Any]:
+    def input_values(self) -> dict[Node, Any]:
         """The values of the inputs, at which indices and masks of a formula are evaluated."""
         return {i.node: self(i.node) for i in self.problem.inputs.values()}
 
     @cached_property
-    def decided(self) -> bool:
+    def depends_on_values(self) -> bool:
         """Whether the graph of the problem depends on values."""
-        return is_decided(self.problem)
+        return depends_on_values(self.problem)
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
@@ -133,10 +133,10 @@ class Point:
         """The point at other values, with the same seed unless another is given. Raises
         GradcliError if they do not fit the problem, or give another graph.
         """
-        if self.decided and not is_graph_of(self.problem, values):
+        if self.depends_on_values and not is_graph_of(self.problem, values):
             raise GradcliError("value", "at these values the program takes another branch")
         other = Point(self.problem, values, self.seed if seed is None else seed)
-        other._gradients, other.decided = self._gradients, self.decided
+        other._gradients, other.depends_on_values = self._gradients, self.depends_on_values
         other._vanishing, other._schedules = self._vanishing, self._schedules
         return other
 
@@ -267,7 +267,7 @@ def _random_point(
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are `sound`."""
-    draws = _near_given_values if is_decided(problem) else _in_all_ranges
+    draws = _near_given_values if depends_on_values(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
@@ -319,7 +319,7 @@ def _as_assumed(symmetric: Collection[Node], x: Node, array: Any) -> Any:
     return symmetrized(array) if x in symmetric else array
 
 
-def is_decided(problem: Problem) -> bool:
+def depends_on_values(problem: Problem) -> bool:
     """Whether the graph of a problem depends on given values."""
     return bool(problem.values) and decided_by_values(problem)
 

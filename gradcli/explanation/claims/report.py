@@ -7,7 +7,7 @@ from ...notation.indices.element import Written, short, written_out
 from ...notation.tree import Token
 from ..arrays import jsonable
 from ..blocks import Formula, Line, plain, text_of, words
-from ..formulas.wording import Wording
+from ..formulas.formula_writer import FormulaWriter
 from ..phrases import element_name, listed, shape_text
 from .findings import Finding
 from .verdict import Verdict
@@ -16,9 +16,9 @@ NEARLY = 1e-3  # largest relative error of a claim that counts as nearly right
 DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None"
 
 
-def wording(finding: Finding) -> Wording:
+def writer(finding: Finding) -> FormulaWriter:
     """The names and formulas of a finding's problem."""
-    return finding.point.wording
+    return finding.point.writer
 
 
 def shapes_text(shapes: dict[str, Shape]) -> str:
@@ -53,7 +53,7 @@ def right_line(v: Verdict) -> Line:
     grad = v.findings[0].point.gradient(v.claim.name)
     if grad is None:
         return words(f"none: {DEPENDS}")
-    return (Token(f"{v.claim.name}.grad = "), *wording(v.findings[0]).formula_line(grad))
+    return (Token(f"{v.claim.name}.grad = "), *writer(v.findings[0]).formula_line(grad))
 
 
 def exception(v: Verdict) -> str | None:
@@ -96,18 +96,18 @@ def reason(v: Verdict) -> str:
 
 def right_where(v: Verdict) -> str | None:
     """`right where d is positive`, if `reason` does not say so already; else None."""
-    return None if v.condition is None or v.mend is None else f"right where {v.condition}"
+    return None if v.condition is None or v.correction is None else f"right where {v.condition}"
 
 
 def is_as_right(v: Verdict) -> bool:
     """Whether the claim is not finite, and neither is the formula of the gradient."""
     undefined = v.wrong is not None and v.wrong.is_undefined
-    return undefined and v.claim.name in wording(v.findings[0]).reach.undefined
+    return undefined and v.claim.name in writer(v.findings[0]).reach.undefined
 
 
 def _mistake(v: Verdict) -> str:
-    if v.mend is not None:
-        return v.mend.why + _off(v)
+    if v.correction is not None:
+        return v.correction.why + _off(v)
     finding = v.wrong
     assert finding is not None
     if finding.is_undefined:
@@ -144,9 +144,9 @@ def failure(finding: Finding) -> str:
 
 def mended_line(v: Verdict) -> Line:
     """The corrected claim; empty if it is no shorter than the formula of the gradient."""
-    if v.mend is None:
+    if v.correction is None:
         return ()
-    result = wording(v.findings[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
+    result = writer(v.findings[0]).source.coloured(plain(v.claim.written(v.correction.formula)))
     right = text_of(right_line(v))
     return () if text_of(result) == right or len(text_of(result)) > len(right) else result
 
@@ -168,7 +168,7 @@ def first_wrong(v: Verdict) -> Wrong | None:
     for finding in v.findings:
         index, grad = finding.first_wrong(), finding.point.gradient(v.claim.name)
         if index is not None and finding.node is not None and grad is not None:
-            w = wording(finding)
+            w = writer(finding)
             nodes = (w.without_implicit_seed(node) for node in (finding.node, grad))
             claimed, right = (written_out(n, index, w.names, finding.point) for n in nodes)
             return Wrong(_element(v, index), finding, index, claimed, right)
@@ -232,8 +232,8 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "element": _element_data(v),
         "condition": v.condition,
         "exception": exception(v),
-        "mended": None if v.mend is None else v.mend.formula,
-        "formula": None if grad is None else text_of(wording(v.findings[0]).formula_line(grad)),
+        "mended": None if v.correction is None else v.correction.formula,
+        "formula": None if grad is None else text_of(writer(v.findings[0]).formula_line(grad)),
     }
 
 

@@ -25,11 +25,11 @@ from ..phrases import listed
 from . import edits, factors
 from .branches import on_all_branches
 from .claim import ORIGIN, Claim, built, reread, targets
-from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, Mend, written
+from .edits import FIRST, LIKELY, NEAR, RENAMED, Correction, Edit, written
 from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, same
 from .mutations import edits as edits_of
 from .mutations import pairs
-from .omissions import exchanges, omissions_of, parts_of, with_a_mistake
+from .omissions import exchanges, omissions_of, parts_of, with_common_mistake
 from .points import Point, Points
 from .syntax import divided, expression, factors_of, is_quotient
 from .words import Words, formula, words
@@ -48,14 +48,14 @@ TriedEdit = tuple[Edit, Finding]  # a changed formula, and its finding
 
 
 class Tries:
-    """Candidate texts for the correction of one claim. The first of its `findings` has numbers of
-    few digits.
+    """Candidate texts for the correction of one claim. At the first of its `findings` all values
+    have few digits, such as 0.25.
     """
 
     def __init__(self, claim: Claim, findings: list[Finding], points: Points):
         self.claim, self.findings, self.points = claim, findings, points
         self.problem = points.tried[0].problem
-        self.w = points.tried[0].wording
+        self.w = points.tried[0].writer
         self.grad = points.tried[0].gradient(claim.name)
         self.target = targets(self.problem)[claim.name]
         self.others: list[Trial] = []
@@ -85,7 +85,7 @@ class Tries:
         result = None if program is None else at_point(program, self.claim.name, point)
         return None if result is None or result.unreadable else result
 
-    def comes_to(self, text: str, finding: Finding) -> bool:
+    def has_value_of(self, text: str, finding: Finding) -> bool:
         """Whether a text is valid and has the same value as the claim."""
         result = self.finding_of(text, finding.point)
         return result is not None and result.same_as(finding)
@@ -129,7 +129,7 @@ class Tries:
 class Search(Tries):
     """The search for a correction of one claim, by several strategies that yield candidates."""
 
-    def mend(self) -> Mend | None:
+    def correction(self) -> Correction | None:
         """The first right candidate, preferably one that is right at other sizes and ranks too;
         None if there is none.
         """
@@ -143,7 +143,7 @@ class Search(Tries):
                 return result
         return None
 
-    def _strategies(self) -> Iterator[Callable[[], Iterable[Mend]]]:
+    def _strategies(self) -> Iterator[Callable[[], Iterable[Correction]]]:
         """The strategies, the likeliest mistakes first."""
         yield partial(self._edited, FIRST)
         yield self._a_size_for_a_number
@@ -169,28 +169,30 @@ class Search(Tries):
 
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
-    def _scaled_by_size(self) -> Iterator[Mend]:
+    def _scaled_by_size(self) -> Iterator[Correction]:
         """Corrections by a factor that is a number of elements, such as between a sum and a
         mean.
         """
         yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
-    def _scaled_by_number(self) -> Iterator[Mend]:
+    def _scaled_by_number(self) -> Iterator[Correction]:
         """Corrections by a factor that is a number, such as 2 or -1."""
         yield from self._scaled(self.claim.program, self.findings, sizes=False)
 
-    def _by_a_fraction(self) -> Iterator[Mend]:
+    def _by_a_fraction(self) -> Iterator[Correction]:
         yield from factors.scaled_by_number(self.claim.program, self.findings, whole=False)
 
-    def _another_number(self) -> Iterator[Mend]:
+    def _another_number(self) -> Iterator[Correction]:
         """Corrections of a number in the formula to another number."""
         yield from factors.other_numbers(self.claim.program, self.findings)
 
-    def _a_size_for_a_number(self) -> Iterator[Mend]:
+    def _a_size_for_a_number(self) -> Iterator[Correction]:
         """Corrections of a number in the formula to a number of elements."""
         yield from factors.sizes_for_numbers(self.claim.program, self.findings, self.sizes())
 
-    def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Iterator[Mend]:
+    def _scaled(
+        self, program: Program, findings: list[Finding], sizes: bool
+    ) -> Iterator[Correction]:
         """A formula divided by a factor, a number or a size, in the shortest form."""
         result = factors.scaled_by_number(program, findings, whole=True)
         if sizes:
@@ -203,36 +205,36 @@ class Search(Tries):
             result = (m for m in tried if self.verified(m.formula))
         for m in islice(result, 1):
             texts = [e.formula for e in self._edited(LIKELY)]
-            yield Mend(min([*texts, m.formula], key=len), m.why)
+            yield Correction(min([*texts, m.formula], key=len), m.why)
 
     # ---- edits of the claim's text ---------------------------------------------------------------
 
-    def _broadcast(self) -> Iterator[Mend]:
+    def _broadcast(self) -> Iterator[Correction]:
         """Corrections of claims that have the right numbers in another shape."""
         if all(t.broadcasts or t.agrees for t in self.findings):
             program, name = self.claim.program, self.claim.name
             filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
             shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
             texts = shaped if np.ndim(self.findings[0].value) else [filled]
-            yield from (Mend(text, ONLY_SHAPED) for text in texts)
+            yield from (Correction(text, ONLY_SHAPED) for text in texts)
             yield self._gradient(ONLY_SHAPED)
 
-    def _gradient(self, why: str) -> Mend:
+    def _gradient(self, why: str) -> Correction:
         """The formula of the gradient itself."""
-        return Mend(self.formula(self.grad) or "", why, is_right=True)
+        return Correction(self.formula(self.grad) or "", why, is_right=True)
 
-    def _rearranged(self) -> Iterator[Mend]:
+    def _rearranged(self) -> Iterator[Correction]:
         """Corrections of claims that have the right numbers in their order, in another shape."""
         shape = f"{self.claim.name}.shape"
-        yield Mend(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
+        yield Correction(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
 
-    def _edited(self, rank: int) -> Iterator[Mend]:
+    def _edited(self, rank: int) -> Iterator[Correction]:
         """Edits of the claim up to a rank."""
         yield from self._right(e for e, finding in self._edits_up_to(rank) if finding.agrees)
 
-    def _right(self, result: Iterable[Edit]) -> Iterator[Mend]:
+    def _right(self, result: Iterable[Edit]) -> Iterator[Correction]:
         """The edits that make the claim right."""
-        return (Mend(e.text, e.why) for e in result if self.verified(e.text))
+        return (Correction(e.text, e.why) for e in result if self.verified(e.text))
 
     @cached_property
     def _edits(self) -> list[Edit]:
@@ -248,7 +250,7 @@ class Search(Tries):
                 if finding is not None:
                     yield e, finding
 
-    def _edited_and_scaled(self) -> Iterator[Mend]:
+    def _edited_and_scaled(self) -> Iterator[Correction]:
         """An edit combined with a factor."""
         for e, first in self._edits_up_to(LIKELY):
             if factors.ratio(first) is not None:
@@ -257,37 +259,37 @@ class Search(Tries):
                 program = read_again(e.text, ORIGIN)
                 for sizes in (True, False):
                     for m in self._scaled(program, findings, sizes):
-                        yield Mend(m.formula, f"{e.why}; and as a whole, {m.why}")
+                        yield Correction(m.formula, f"{e.why}; and as a whole, {m.why}")
 
-    def _edited_and_broadcast(self) -> Iterator[Mend]:
+    def _edited_and_broadcast(self) -> Iterator[Correction]:
         """An edit combined with another shape."""
         name = self.claim.name
         for e in (e for e, finding in self._edits_up_to(LIKELY) if finding.broadcasts):
             text = edits.called(read_again(e.text, ORIGIN), "expand", f"{name}.shape")
-            yield Mend(text, f"{e.why}; and its shape is not that of {name}")
+            yield Correction(text, f"{e.why}; and its shape is not that of {name}")
 
-    def _edited_with_mistake(self) -> Iterator[Mend]:
+    def _edited_with_mistake(self) -> Iterator[Correction]:
         """An edit combined with a mistake in another part: the edited claim is the right formula
         with that mistake.
         """
         text, first = self.formula(self.grad), self.points.tried[0]
         if text is None:
             return
-        built = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
+        built = written(with_common_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
         wrong = [(e, t) for e in built if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._edits_up_to(LIKELY) if not e.alone)
         changed = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
         same = (pair for pair in equal_pairs(changed, wrong) if self._same(*(e.text for e in pair)))
-        yield from (Mend(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
+        yield from (Correction(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
 
     def _same(self, text: str, other: str) -> bool:
         """Whether two texts have the same value at all points, and in the trials `others`."""
         tries = [self.finding_of(text, point) for point in self.points.tried]
-        if not all(t is not None and self.comes_to(other, t) for t in tries):
+        if not all(t is not None and self.has_value_of(other, t) for t in tries):
             return False
         return all(_same_in_trial(t, text, other) for t in self.others)
 
-    def _exchanged(self) -> Iterator[Mend]:
+    def _exchanged(self) -> Iterator[Correction]:
         """A part of the claim replaced by one of the right formula, or of the program."""
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).values
@@ -295,7 +297,7 @@ class Search(Tries):
         ranks = self.rank_of if self.findings[0].comparable else None
         yield from self._right(written(exchanges(self.claim.program, replacements, ranks), TRIED))
 
-    def _edited_twice(self) -> Iterator[Mend]:
+    def _edited_twice(self) -> Iterator[Correction]:
         """Corrections by two edits, paired by `pairs`."""
         yield from self._right(self._edits_twice)
 
@@ -303,7 +305,7 @@ class Search(Tries):
     def _edits_twice(self) -> list[Edit]:
         return written(pairs(self.claim.program), TRIED_IN_PAIRS)
 
-    def _diagonal_alone(self) -> Iterator[Mend]:
+    def _diagonal_alone(self) -> Iterator[Correction]:
         """The correction of a claim that is the diagonal of the Jacobian times the seed."""
         name, out = self.claim.name, self.problem.out_name
         if all(is_jacobian_diagonal(t, name) for t in self.findings):
@@ -312,11 +314,11 @@ class Search(Tries):
 
     # ---- what is missing -------------------------------------------------------------------------
 
-    def _short_omission(self) -> Iterator[Mend]:
+    def _short_omission(self) -> Iterator[Correction]:
         """A missing part, if the reason is short."""
         yield from (self._gradient(why) for why in self._lacking if len(why) <= REASON)
 
-    def _omission(self) -> Iterator[Mend]:
+    def _omission(self) -> Iterator[Correction]:
         """The correction of a claim that is the right formula without one part."""
         yield from map(self._gradient, self._lacking)
 
@@ -329,9 +331,9 @@ class Search(Tries):
         return [e.why for e in islice(lacking, 1)]
 
     def _is_claimed(self, text: str) -> bool:
-        return all(self.comes_to(text, t) for t in self.findings)
+        return all(self.has_value_of(text, t) for t in self.findings)
 
-    def _contribution_missing(self) -> Iterator[Mend]:
+    def _contribution_missing(self) -> Iterator[Correction]:
         """The correction of a claim that lacks the contributions of some uses of an input."""
         value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
@@ -345,7 +347,7 @@ class Search(Tries):
                 yield from self._with_ways([a for k, a in enumerate(arriving) if k not in present])
                 return
 
-    def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Iterator[Mend]:
+    def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Iterator[Correction]:
         total = missing[0][1].sent
         for _, contribution in missing[1:]:
             total = total + contribution.sent
@@ -353,12 +355,12 @@ class Search(Tries):
         missed = f"the gradient through {listed([*steps])} is missing"
         yield from self._plus(total, f"{self.claim.name} is used several times, and {missed}")
 
-    def _plus(self, term: Node, why: str) -> Iterator[Mend]:
+    def _plus(self, term: Node, why: str) -> Iterator[Correction]:
         text = self.formula(term)
         if text is not None:
-            yield Mend(edits.plus(self.claim.program, text), why)
+            yield Correction(edits.plus(self.claim.program, text), why)
 
-    def _term_missing(self) -> Iterator[Mend]:
+    def _term_missing(self) -> Iterator[Correction]:
         """A missing term, right - claim, if it is short."""
         first = self.findings[0]
         if first.node is not None and first.comparable:
@@ -367,7 +369,7 @@ class Search(Tries):
             if text is not None:
                 yield from self._plus(term, f"a term is missing: {text}")
 
-    def _factor_missing(self) -> Iterator[Mend]:
+    def _factor_missing(self) -> Iterator[Correction]:
         """A missing factor right / claim, or divisor claim / right, if it is short."""
         first = self.findings[0]
         if first.node is None or not first.comparable or not np.all(first.value):
@@ -385,20 +387,20 @@ class Search(Tries):
                 yield from self._in_place_of_a_factor(e)
             if not is_quotient(e) or not isinstance(e.left, ast.BinOp):  # others are implausible
                 text = edits.scaled(self.claim.program, factor)
-                yield Mend(text, f"the factor {factor} is missing")
+                yield Correction(text, f"the factor {factor} is missing")
 
-    def _divided_by(self, below: ast.expr) -> Iterator[Mend]:
+    def _divided_by(self, below: ast.expr) -> Iterator[Correction]:
         """The claim divided by `below`, first in lowest terms."""
         program, divisor = self.claim.program, ast.unparse(below)
         texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
-        yield from (Mend(text, f"it should be divided by {divisor}") for text in texts)
+        yield from (Correction(text, f"it should be divided by {divisor}") for text in texts)
 
-    def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Mend]:
+    def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Correction]:
         """The claim with log(x) in place of y, for a missing factor log(x) / y."""
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
         program = self.claim.program
         for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):
-            yield Mend(edits.with_another(program, e, new), f"{old} should be {new}")
+            yield Correction(edits.with_another(program, e, new), f"{old} should be {new}")
 
 
 def _same_in_trial(trial: Trial, text: str, other: str) -> bool:

@@ -14,6 +14,7 @@ from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
 from ..analysis import Analysis, is_large
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.readings import (
     RANKS,
     Reading,
@@ -25,11 +26,10 @@ from ..formulas.readings import (
     with_rank,
     with_vectors,
 )
-from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .caveats import Deviation, condition, deviation, negligible
 from .claim import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
-from .edits import Mend
+from .edits import Correction
 from .findings import Finding, at_point, holds
 from .points import Point, Points, points
 from .proof import same
@@ -78,7 +78,9 @@ class Verdict:
         """Whether a finding with other, finite numbers is proved equal to the gradient, or to the
         formula displayed for it: one side is rounded, as a saturated sigmoid.
         """
-        return t.is_finite and self._same(t.point, t.node)
+        return t.is_finite and t.point.problem.limits.budget.search(
+            lambda: self._same(t.point, t.node), lambda: False
+        )
 
     @cached_property
     def same(self) -> bool:
@@ -90,12 +92,12 @@ class Verdict:
         return self.ok and all(self._same(t.point, t.node) for t in chosen)
 
     def _same(self, point: Point, node: Node | None) -> bool:
-        w, grad = point.wording, point.gradient(self.claim.name)
+        w, grad = point.writer, point.gradient(self.claim.name)
         if node is None or grad is None:
             return False
         return same(node, grad, point, w.names) or self._is_displayed_formula(node, grad, point, w)
 
-    def _is_displayed_formula(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
+    def _is_displayed_formula(self, node: Node, grad: Node, point: Point, w: FormulaWriter) -> bool:
         """Whether the claim is equal to the formula that is displayed for the gradient."""
         result = w.formula(grad)
         if result is None:
@@ -110,7 +112,7 @@ class Verdict:
         """
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
-        problems = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
+        problems = (trial.problem for trial in self.points.tried[0].writer.trials.elsewhere)
         elsewhere = (self._at(p) for p in problems if not different_sides(p.roots))
         result = [v for v in elsewhere if v is not None]
         return bool(result) and all(v.ok for v in result) and all(v.same for v in result[:SAME])
@@ -174,10 +176,10 @@ class Verdict:
         reduction corrects it; with inputs of one dimension this mistake has no effect.
         """
         loses = any(map(loses_dimension, ast.walk(self.claim.program.result)))
-        if self.computable or not loses or self.mend is None:
+        if self.computable or not loses or self.correction is None:
             return False
         mended = ast.walk(
-            read_program(self.mend.formula, self.points.tried[0].problem.limits).result
+            read_program(self.correction.formula, self.points.tried[0].problem.limits).result
         )
         return not any(map(loses_dimension, mended))
 
@@ -193,27 +195,27 @@ class Verdict:
         return self.findings[0].right.shape
 
     @cached_property
-    def mend(self) -> Mend | None:
+    def correction(self) -> Correction | None:
         """The correction, or None; for large tensors it is searched for at small sizes. None too
         for a long claim, of which there are too many variations.
         """
         problem = self.points.tried[0].problem
         if self.ok or is_large(problem) or self._is_long:
             return None
-        return problem.limits.budget.search(self._mend, lambda: None)
+        return problem.limits.budget.search(self._search_correction, lambda: None)
 
     @property
     def _is_long(self) -> bool:
         nodes = chain.from_iterable(map(ast.walk, self.claim.program.values))
         return sum(1 for _ in islice(nodes, LONG + 1)) > LONG
 
-    def _mend(self) -> Mend | None:
+    def _search_correction(self) -> Correction | None:
         problem = self.points.tried[0].problem
         if sum(n.numel for n in walk([problem.out])) <= LARGE:
-            return Search(self.claim, self.findings, self.points).mend()
+            return Search(self.claim, self.findings, self.points).correction()
         small = shrunk(problem)
         other = None if small is None else _judged([self.claim], [small])[0]
-        result = None if other is None or other.ok else other.mend
+        result = None if other is None or other.ok else other.correction
         program = None if result is None else read_program(result.formula, problem.limits, ORIGIN)
         right = program and holds(program, self.claim.name, self.points.tried)
         return result if right else None
@@ -258,7 +260,7 @@ def judge(texts: ClaimTexts, problem: Problem) -> list[Verdict]:
     claims = read_claims(texts, problem)
     others = islice(resized(problem), 1 if is_large(problem) else None)
     result = _judged(claims, [problem, *others])
-    scalar = problem.seed.refused and not _seed_is_named(claims, problem)
+    scalar = problem.seed.refused and not any(uses_seed(c.program, problem) for c in claims)
     return problem.limits.budget.search(
         lambda: _in_other_shapes(claims, problem, result, scalar), lambda: result
     )
@@ -288,9 +290,9 @@ def _corrected(result: list[Verdict], other: list[Verdict]) -> bool:
     """Whether claims that cannot be computed at the inferred sizes, where no correction is known,
     are right or corrected at others: `2 * det(A @ X @ B) * inv(X).T` for square matrices.
     """
-    if any(v.misfits for v in other) or all(v.shape is not None or v.mend for v in result):
+    if any(v.misfits for v in other) or all(v.shape is not None or v.correction for v in result):
         return False
-    return all(v.ok or v.mend for v in other)
+    return all(v.ok or v.correction for v in other)
 
 
 def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
@@ -365,10 +367,6 @@ def _only_for_vectors(reading: Reading) -> str:
     """`for x a matrix; right for a vector`: the remark on a claim that is wrong for matrices."""
     several = len(reading.names) > 1
     return f"for {of_rank(reading.names, 2)}; right for {RANKS[1][several]}"
-
-
-def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
-    return any(uses_seed(claim.program, problem) for claim in claims)
 
 
 def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:

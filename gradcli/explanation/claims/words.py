@@ -12,7 +12,7 @@ from ...language.inference.products import called
 from ...language.problem import Problem
 from ...language.syntax import arguments_of, is_whole_number, negated
 from ...notation import tree
-from ..formulas.wording import Wording
+from ..formulas.formula_writer import FormulaWriter
 from .claim import Claim
 from .findings import Finding
 from .syntax import is_size
@@ -52,7 +52,7 @@ def words(claim: Claim, finding: Finding, named: Mapping[str, Node], sizes: Sequ
     again = () if missing or seed.implicit else (seed.name,)
     return Words(
         seed.name if missing else None,
-        derivatives(problem, finding.point.wording),
+        derivatives(problem, finding.point.writer),
         (*named, *opposite, *again),
         _dims(claim, problem, max((node.ndim for node in named.values()), default=0)),
         tuple(sizes),
@@ -114,7 +114,7 @@ def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:
 # ---- derivatives ---------------------------------------------------------------------------------
 
 
-def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:
+def derivatives(problem: Problem, w: FormulaWriter) -> tuple[Derivative, ...]:
     """The distinct derivatives of the program's elementwise functions that have a formula."""
     result: dict[str, Derivative] = {}
     for node in walk([problem.out]):
@@ -127,13 +127,13 @@ def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:
     return tuple(result.values())
 
 
-def formula(node: Node | None, w: Wording) -> str | None:
+def formula(node: Node | None, w: FormulaWriter) -> str | None:
     """The formula of a node as text; None if it has none."""
     built = None if node is None else w.formula(node)
     return None if built is None else tree.text(built)
 
 
-def _node_text(node: Node, w: Wording) -> str:
+def _node_text(node: Node, w: FormulaWriter) -> str:
     """The name of a node, or its formula."""
     name = w.names.get(node)
     return (formula(node, w) or "") if name is None else name.text

@@ -29,9 +29,9 @@ from ...notation.formulas.sharing import in_terms_of
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis, once
 from ..formulas.contradictions import named_values
+from ..formulas.formula_writer import writer_of
 from ..formulas.source_text import role_of
 from ..formulas.trials import value_of
-from ..formulas.wording import wording_of
 from .statements import Assignment, assignments
 
 TRIED = 60  # most assignments of a program for which further names are tried
@@ -337,7 +337,7 @@ class Derivation:
     @cached_property
     def _generic_shapes(self) -> dict[str, Shape]:
         """The shapes of named values at generic sizes."""
-        generic = wording_of(self.a).generic
+        generic = writer_of(self.a).generic
         return {} if generic is None else {n: x.shape for n, x in generic.problem.named.items()}
 
     def _has_equal_sizes(self, names: Collection[str]) -> bool:
@@ -385,7 +385,7 @@ class Derivation:
         if key not in self._known:
             p = self._as_problem(s)
             a = Analysis(p, self.a.dtype)
-            w = wording_of(a)
+            w = writer_of(a)
             formulas = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
             self._known[key] = p.seed.name, formulas
         return self._known[key]

@@ -1,1 +1,1 @@
-"""Formulas of a problem: their wording, numerical tests, and the sizes for which they hold."""
+"""Formulas of a problem as users see them, numerical tests, and the sizes for which they hold."""

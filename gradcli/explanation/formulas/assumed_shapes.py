@@ -10,6 +10,7 @@ from ...language.problem import Problem
 from ...notation import tree
 from ..analysis import within_budget
 from ..phrases import shape_text
+from .formula_writer import FormulaWriter
 from .readings import (
     RANKS,
     Reading,
@@ -20,11 +21,10 @@ from .readings import (
     with_vectors,
 )
 from .trials import Trial
-from .wording import Wording
 
 
 @within_budget()
-def assumed_shapes(w: Wording) -> str | None:
+def assumed_shapes(w: FormulaWriter) -> str | None:
     """`assumed: x 2×3 (for a vector: -s x=3)`: the inferred shapes, if a formula does not hold for
     another plausible rank of an input; None if all do.
     """
@@ -38,7 +38,7 @@ def assumed_shapes(w: Wording) -> str | None:
     )
 
 
-def _failing_at_other_rank(w: Wording, readings: Iterable[Reading]) -> str | None:
+def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str | None:
     """A text about the first of these readings for which a formula does not hold; None if all
     do.
     """
@@ -53,7 +53,7 @@ def _failing_at_other_rank(w: Wording, readings: Iterable[Reading]) -> str | Non
     return None
 
 
-def _where_oblong(w: Wording) -> str | None:
+def _where_oblong(w: FormulaWriter) -> str | None:
     problem = w.analysis.problem
     oblong = _oblong(problem)
     if oblong is None or _holds(w, oblong):
@@ -74,7 +74,7 @@ def _assumption_text(problem: Problem, when: str, other: dict[str, Shape]) -> st
     return f"assumed: {shapes} ({when}: {option} {suggestion})"
 
 
-def as_note(w: Wording, spelling: option_spelling.Spelling) -> list[tuple[str, str]]:
+def as_note(w: FormulaWriter, spelling: option_spelling.Spelling) -> list[tuple[str, str]]:
     """`assumed_shapes` as a list of at most one note, in the spelling of JSON or Python."""
     result = assumed_shapes(w)
     if result is None:
@@ -105,7 +105,7 @@ def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
             yield reading
 
 
-def _in_batches(w: Wording) -> Iterator[Reading]:
+def _in_batches(w: FormulaWriter) -> Iterator[Reading]:
     """Readings with batches for matrices, unless one must be square, as in `inv(x)`."""
     generic = w.generic
     if generic and not any(_is_square(x.shape) for x in generic.problem.inputs.values()):
@@ -126,7 +126,7 @@ def _is_square(shape: Shape) -> bool:
     return len(shape) == 2 and shape[0] == shape[1]
 
 
-def _holds(w: Wording, other: Problem) -> bool:
+def _holds(w: FormulaWriter, other: Problem) -> bool:
     """Whether the formulas of all gradients are right for the problem `other`."""
     trial = Trial.at(other, other.shapes)
     if trial is None:

@@ -20,22 +20,21 @@ from ...notation.indices.lower import indexing_mask
 from ...notation.tree import Attribute, Call, Indexed, Method, Name, Tree, Verbatim
 from ..analysis import within_budget
 from ..blocks import Formula, Line, Prose, words
+from .formula_writer import FormulaWriter
 from .other_sizes import at_original_sizes
-from .wording import Wording
 
 INSIDE = r"(?:[^\[\]]|\[[^\[\]]*\])*"  # text inside brackets, with one inner level such as y[i]
 CONDITION = re.compile(rf"\[{INSIDE} (?:[<>=≤≥≠]|[<>=!]=) {INSIDE}\]")
 SHORT = 40  # no shorter notation is searched for than one with so many characters
-PICKED = re.compile(r"δ\[\w+,\d+\]|δ\[\d+,\w+\]|nonzero\(")  # indices that may depend on values
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
-Write = Callable[[Wording, Input, bool], Notation | None]  # the flag says whether to search
+Write = Callable[[FormulaWriter, Input, bool], Notation | None]  # the flag says whether to search
 WriteNode = Callable[[Node], Notation | None]
 
 
 @within_budget()
-def output(w: Wording) -> Notation | None:
+def output(w: FormulaWriter) -> Notation | None:
     """`out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has no index notation."""
     here, generic = w.indices.output(), w.generic
     if generic is not None and w.same_computation([(w.problem.out, generic.problem.out)]):
@@ -44,13 +43,13 @@ def output(w: Wording) -> Notation | None:
 
 
 @within_budget()
-def gradient(w: Wording, x: Input) -> Notation | None:
+def gradient(w: FormulaWriter, x: Input) -> Notation | None:
     """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has no index notation."""
     return _with_index_names(w, _by(w, x, _gradient))
 
 
 @within_budget()
-def with_reductions(w: Wording, x: Input, index: tuple[int, ...]) -> Notation | None:
+def with_reductions(w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Notation | None:
     """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions are
     written as formulas, not as sums over indices; None if it has no index notation.
     """
@@ -61,12 +60,12 @@ def with_reductions(w: Wording, x: Input, index: tuple[int, ...]) -> Notation | 
 
 
 @within_budget()
-def jacobian(w: Wording, x: Input) -> Notation | None:
+def jacobian(w: FormulaWriter, x: Input) -> Notation | None:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, in the shortest form."""
     return _with_index_names(w, _by(w, x, _jacobian))
 
 
-def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
+def _with_index_names(w: FormulaWriter, result: Notation | None) -> Notation | None:
     """The notation with a name for each mask or tensor that supplies indices: p[j] for
     nonzero(mask)[j,0].
     """
@@ -77,7 +76,7 @@ def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
 
 
 @within_budget(lambda w, x: w.analysis.gradient(x))
-def shortest_form(w: Wording, x: Input) -> Node | None:
+def shortest_form(w: FormulaWriter, x: Input) -> Node | None:
     """The form of the gradient whose Jacobian has the shortest index notation; the entries of the
     Jacobian are read from it.
     """
@@ -134,7 +133,7 @@ def _index_formula(text: str) -> tree.Tree:
 
 
 @within_budget()
-def shortest_notation(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+def shortest_notation(w: FormulaWriter, node: Node, write: WriteNode) -> Notation | None:
     """The result of `write` for a node, in the form of its formula if that is as short as the
     simplified form, or has names for reductions.
     """
@@ -147,7 +146,7 @@ def shortest_notation(w: Wording, node: Node, write: WriteNode) -> Notation | No
 # ---- at one choice of sizes ----------------------------------------------------------------------
 
 
-def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+def _simplified(w: FormulaWriter, node: Node, write: WriteNode) -> Notation | None:
     without_seed = w.without_implicit_seed(node)
     result = write(simplify(substitute(without_seed, w.integer_constants), keep=w.names))
     if result is not None and "arange(" in result.plain:  # names of inputs are more readable
@@ -155,7 +154,7 @@ def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     return result
 
 
-def _gradient(w: Wording, x: Input, search: bool) -> Notation | None:
+def _gradient(w: FormulaWriter, x: Input, search: bool) -> Notation | None:
     grad = w.read_off(x)
     called = w.gradient_name(x).removeprefix(f"{x.name}.")
     if grad is None:
@@ -168,11 +167,13 @@ def _gradient(w: Wording, x: Input, search: bool) -> Notation | None:
     return shortest_notation(w, grad, write) if at_length else _simplified(w, grad, write)
 
 
-def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
+def _jacobian(w: FormulaWriter, x: Input, search: bool) -> Notation | None:
     return _shortest_jacobian(w, x, search)[1]
 
 
-def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
+def _shortest_jacobian(
+    w: FormulaWriter, x: Input, search: bool
+) -> tuple[Node | None, Notation | None]:
     """The form of the gradient whose Jacobian has the shortest index notation, and that notation;
     None for the notation if there is none. Cached.
     """
@@ -182,7 +183,9 @@ def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None,
     return w.cache.jacobians[key]
 
 
-def _search_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
+def _search_jacobian(
+    w: FormulaWriter, x: Input, search: bool
+) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
     alternatives = (way for way, _ in islice(w.gradient_forms(x), None if search else 1))
     ways = () if grad is None else chain([grad], alternatives)
@@ -203,7 +206,7 @@ def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
     """
     if a is None or b is None:
         return a or b
-    costs = [(bool(PICKED.search(n.plain)), n.conditions, len(n.plain)) for n in (a, b)]
+    costs = [(n.has_literal_indices, n.conditions, len(n.plain)) for n in (a, b)]
     return b if b.opaque <= a.opaque and costs[1] < costs[0] else a
 
 
@@ -219,7 +222,7 @@ def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
 # ---- for any sizes -------------------------------------------------------------------------------
 
 
-def _by(w: Wording, x: Input, write: Write) -> Notation | None:
+def _by(w: FormulaWriter, x: Input, write: Write) -> Notation | None:
     """The result of `write` for the gradient with respect to x, for any sizes if possible."""
     generic = _at_generic_sizes(w, x)
     if generic is None:
@@ -234,8 +237,8 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     return for_any(write(w, x, True), result)
 
 
-def _at_generic_sizes(w: Wording, x: Input) -> tuple[Wording, Input] | None:
-    """The Wording at generic sizes and its input, if the gradient is computed by the same
+def _at_generic_sizes(w: FormulaWriter, x: Input) -> tuple[FormulaWriter, Input] | None:
+    """The FormulaWriter at generic sizes and its input, if the gradient is computed by the same
     operations there; None otherwise.
     """
     generic, grad = w.generic, w.analysis.gradient(x)
@@ -249,12 +252,12 @@ def _at_generic_sizes(w: Wording, x: Input) -> tuple[Wording, Input] | None:
     return generic, other
 
 
-def _is_one(w: Wording, generic: Wording) -> bool:
+def _is_one(w: FormulaWriter, generic: FormulaWriter) -> bool:
     """Whether the generic problem is the problem itself, as it is if all inputs are scalars."""
     return generic.problem.roots == w.problem.roots
 
 
-def _has_no_unit_size(w: Wording, x: Input) -> bool:
+def _has_no_unit_size(w: FormulaWriter, x: Input) -> bool:
     """Whether no dimension has size 1, in which an index is always 0."""
     return min((*w.problem.out.shape, *x.shape), default=0) > 1
 

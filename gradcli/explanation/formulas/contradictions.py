@@ -24,8 +24,8 @@ from ..checking.finite_differences import perturbed
 from ..checking.rounding import FEW, MUCH
 from ..in_pytorch.kinks import kinks_hit
 from .by_index import jacobian
+from .formula_writer import FormulaWriter
 from .trials import MOST, reads_one_draw, value_of
-from .wording import Wording
 
 # largest numbers of entries of a Jacobian that is compared as an array, and entry by entry
 ENTRIES, BY_INDEX = 4_096, 256
@@ -86,13 +86,15 @@ def of_node(
     yield FormulaBesideNumbers(name, name, text, both, xs)
 
 
-def of_gradients(a: Analysis, w: Wording) -> Iterator[FormulaBesideNumbers]:
+def of_gradients(a: Analysis, w: FormulaWriter) -> Iterator[FormulaBesideNumbers]:
     """The formulas of the gradients."""
     for x in a.problem.wrt:
         yield from of_node(w.gradient_name(x), a.computed(x), w.gradient(x), x)
 
 
-def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[FormulaBesideNumbers]:
+def of_matrix(
+    a: Analysis, w: FormulaWriter, x: Input, s: Structure
+) -> Iterator[FormulaBesideNumbers]:
     """The closed form of a Jacobian, or else its index notation, evaluated as a matrix."""
     if a.gradient(x) is None or not a.jacobian(x).numeric:
         return

@@ -9,15 +9,14 @@ from ...graphs import walk
 from ...notation import tree
 from ...notation.formulas.sizes import LEAST
 from ...notation.tree import Name
-from .wording import Wording
+from .formula_writer import FormulaWriter
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 
-def generic_step(w: Wording, k: int) -> tuple[Wording, Step]:
-    """Step k of the reverse pass, with the Wording that writes its formulas: the step at generic
-    sizes if it has the same operations there and all its sizes have names; otherwise the step of
-    the problem.
+def generic_step(w: FormulaWriter, k: int) -> tuple[FormulaWriter, Step]:
+    """Step k of the reverse pass, with the writer of its formulas: the step at generic sizes if it
+    has the same operations there and all its sizes have names; otherwise the step of the problem.
     """
     generic, step = w.generic, w.analysis.gradients.steps[k]
     generic_steps = [] if generic is None else generic.analysis.gradients.steps
@@ -32,7 +31,7 @@ def generic_step(w: Wording, k: int) -> tuple[Wording, Step]:
     return generic, counterpart
 
 
-def _may_be_nameless(w: Wording, step: Step) -> bool:
+def _may_be_nameless(w: FormulaWriter, step: Step) -> bool:
     """Whether a step has large numbers as attributes that are not sizes of named nodes."""
     named = {step.received, step.node, *w.names}
     sizes = {n for node in w.names for n in node.shape}
@@ -50,7 +49,7 @@ def _whole(values: Iterable[Any]) -> Iterator[int]:
             yield from _whole((value.start, value.stop))
 
 
-def _large(w: Wording, step: Step) -> set[int]:
+def _large(w: FormulaWriter, step: Step) -> set[int]:
     """The large numbers in the formulas of the gradients that a step sends."""
     received = {step.received: Name(w.received)}
     return large_numbers(w.formula(c.sent, received) for c in step.contributions)

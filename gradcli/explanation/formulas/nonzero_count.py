@@ -30,11 +30,11 @@ CANCELS = 1e-6
 
 def bounded(result: Structure, problem: Problem) -> Structure:
     """The structure, with its count marked as an upper bound if the count depends on values."""
-    certain = result.name == "zero" or result.name in SELECTIONS or not deciding(problem)
+    certain = result.name == "zero" or result.name in SELECTIONS or not branching_nodes(problem)
     return result._replace(at_most=not certain)
 
 
-def deciding(problem: Problem) -> list[Node]:
+def branching_nodes(problem: Problem) -> list[Node]:
     """The nodes whose values decide which entries are 0: comparisons, rounding and piecewise
     functions. For a first derivative of a program that uses every node once, functions whose slope
     is nowhere 0 (such as leaky_relu) are left out.

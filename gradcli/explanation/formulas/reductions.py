@@ -13,7 +13,7 @@ from ...notation import tree
 from ...notation.formulas.formula import Writer
 from ...notation.tree import Name
 from ..analysis import is_large
-from .wording import Definition, Wording
+from .formula_writer import Definition, FormulaWriter
 
 LETTERS = {"vector_norm": "n", "softmax": "p"}  # names by operator
 STANDARDISED = "z"  # the name of layer_norm(x), and of similar results that have the shape of x
@@ -24,8 +24,8 @@ WITH_REDUCTIONS = ("softmax", "sqrt", "rsqrt")  # get names even if elements are
 LINEAR = ("add", "sub", "neg", "mul", "div")
 
 
-def with_named_reductions(w: Wording) -> Wording:
-    """A copy of the Wording with names for the reductions that elements of gradients repeat."""
+def with_named_reductions(w: FormulaWriter) -> FormulaWriter:
+    """A copy of the writer with names for the reductions that elements of gradients repeat."""
     if is_large(w.problem):
         return w
     result = copy(w)
@@ -44,7 +44,7 @@ def with_named_reductions(w: Wording) -> Wording:
     return result
 
 
-def _named(w: Wording, nodes: dict[Node, str], texts: set[str]) -> dict[Node, Definition]:
+def _named(w: FormulaWriter, nodes: dict[Node, str], texts: set[str]) -> dict[Node, Definition]:
     """Names for nodes whose formulas are among `texts`, the same at generic sizes."""
     write, used = Writer(w.names, w.problem.generic_sizes), tree.words_in_use(w.names.values())
     result = dict[Node, Definition]()
@@ -57,7 +57,7 @@ def _named(w: Wording, nodes: dict[Node, str], texts: set[str]) -> dict[Node, De
     return result
 
 
-def _written(w: Wording) -> dict[Node, str]:
+def _written(w: FormulaWriter) -> dict[Node, str]:
     """The reductions to be named, with the texts of their formulas, in the order of the inputs."""
     write, result = Writer(w.names, w.problem.generic_sizes), dict[Node, str]()
     for x in w.problem.wrt:

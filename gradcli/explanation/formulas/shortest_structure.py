@@ -30,10 +30,10 @@ from ..analysis import Analysis, within_budget
 from ..jacobian import jacobian_of
 from . import by_index
 from .contradictions import formula_value
+from .formula_writer import FormulaWriter
 from .other_sizes import generic_problem
 from .trial_values import random_values
 from .trials import Trial, Trials, node_of
-from .wording import Wording
 
 Jacobians = Sequence[tuple[Trial, Any]]  # trials with their Jacobians
 Named = Callable[[bool], Structure]  # the flag: whether to compose a form if the deltas give none
@@ -48,7 +48,7 @@ SHORT = 7  # formulas of at most this length are not shortened further
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
-def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
+def structure_of(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
     """The structure of the Jacobian. If the Jacobian is small, the structure is compared with its
     entries, or with those at random values. The closed form is split into statements if that is
     shorter. The structure is "zero" if no gradient flows to the input. Cached.
@@ -61,7 +61,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
 
 
 @within_budget(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
-def _searched(a: Analysis, w: Wording, x: Input) -> Structure:
+def _searched(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
     if x.name not in w.structures:
         result = _structure(a, w, x)
         if result.formula is not None and not result.blocks:
@@ -70,7 +70,7 @@ def _searched(a: Analysis, w: Wording, x: Input) -> Structure:
     return w.structures[x.name]
 
 
-def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
+def _structure(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
     grad, p = a.gradient(x), a.problem
     assert grad is not None  # see structure_of
     if not a.jacobian(x).numeric:
@@ -92,18 +92,18 @@ def _count(name: tree.Name, node: Node) -> tree.Tree:
     return tree.Method(name, "numel") if node.ndim else tree.Number(1)
 
 
-def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
+def _without_values(a: Analysis, w: FormulaWriter, x: Input, grad: Node) -> Structure:
     """The structure with a count that holds for any values.
 
     If no node branches on values, entries that cancel at random values lower the count. If nodes
     only choose positions by values, as a sort does, random values determine the name.
     """
-    from .nonzero_count import bounded, cancelled, deciding
+    from .nonzero_count import bounded, branching_nodes, cancelled
 
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
         return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
-    chosen = deciding(p)
+    chosen = branching_nodes(p)
     if chosen:
         picks = all(n.op.finds_indices for n in chosen)
         numbers = _finite(in_numbers(a, x)) if picks else None
@@ -115,7 +115,7 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
 
 
 def _named(
-    a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any, composing: bool
+    a: Analysis, w: FormulaWriter, x: Input, grad: Node, numbers: Any, composing: bool
 ) -> Structure:
     """The structure according to the deltas of the gradient, confirmed by the numbers."""
     p, gradient = a.problem, (by_index.shortest_form(w, x) if composing else w.read_off(x)) or grad
@@ -167,7 +167,7 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 # ---- closed forms --------------------------------------------------------------------------------
 
 
-def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
+def _shortest(named: Named, w: FormulaWriter, x: Input, numbers: Any) -> Structure:
     """The structure with the shortest closed form that holds at all sizes, and the name of that
     form if the `numbers` here agree; without a closed form if none holds.
     """
@@ -189,7 +189,7 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
 
 
 def _with_form(
-    named: Named, best: Structure, w: Wording, numbers: Any, tried: Jacobians
+    named: Named, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
 ) -> Structure:
     """The structure with the closed form of `best`, and with the name of `best` if that is right at
     these sizes.
@@ -214,18 +214,18 @@ def _with_form(
     return result._replace(name=name, formula=best.formula, nonzero=nonzero, blocks=best.blocks)
 
 
-def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
+def _best_beside_ones(w: FormulaWriter, x: Input) -> tuple[Structure | None, bool]:
     """The result of `_best` at generic sizes that keep dimensions of size 1 (one channel)."""
     ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
     problem = generic_problem(w.problem, keeps_ones=True) if ones else None
     if problem is None:
         return None, False
-    wording = Wording(type(w.analysis)(problem))
+    writer = FormulaWriter(type(w.analysis)(problem))
     tried = _tried(w, x, Trials(w.problem, problem).first)
-    return _best(wording, x, tried) if len(tried) > 1 else (None, False)  # other sizes
+    return _best(writer, x, tried) if len(tried) > 1 else (None, False)  # other sizes
 
 
-def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, bool]:
+def _best(w: FormulaWriter, x: Input, tried: Jacobians) -> tuple[Structure | None, bool]:
     """The shortest structure, read off at the sizes of `w`, that holds in all trials, or None; and
     whether any closed form could be read off.
     """
@@ -245,7 +245,7 @@ def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, boo
     return best and _assuming(w, best, tried), readable
 
 
-def _assuming(w: Wording, form: Structure, tried: Jacobians) -> Structure:
+def _assuming(w: FormulaWriter, form: Structure, tried: Jacobians) -> Structure:
     """`form` with a closed form shortened by the assumptions on inputs, if that still holds."""
     if form.formula is None or not any(i.node.attrs["known"] for i in w.problem.inputs.values()):
         return form
@@ -260,7 +260,7 @@ def _assuming(w: Wording, form: Structure, tried: Jacobians) -> Structure:
     return result._replace(name="zero", nonzero=0) if short.op.name == "zeros" else result
 
 
-def _readings(w: Wording, x: Input) -> Iterator[Structure]:
+def _readings(w: FormulaWriter, x: Input) -> Iterator[Structure]:
     """The structures read off each form of the gradient; for a scalar output or input also the
     gradient as a row, or the tangent as a column.
     """
@@ -288,7 +288,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield Structure("dense", column, None, p.out.numel)
 
 
-def _rows(w: Wording, x: Input) -> tree.Tree | None:
+def _rows(w: FormulaWriter, x: Input) -> tree.Tree | None:
     """The gradients at all one-hot seeds as one formula; None if there is none."""
     grad = w.read_off(x)
     rows = None if grad is None else _at_identity(w.shortened(grad), w.problem.seed.node)
@@ -322,7 +322,7 @@ def _beside_rows(x: Node, of: Node) -> Node:
     return x[None] if of.op.name == CROSS else x
 
 
-def _stacked_rows(w: Wording, x: Input) -> tree.Tree | None:
+def _stacked_rows(w: FormulaWriter, x: Input) -> tree.Tree | None:
     """The stacked gradients of the elements of an output: `stack([2 * x, A @ x])`. None unless the
     gradient uses only single elements of the seed, g[0], g[1], ..., as it does if the output stacks
     scalars.
@@ -348,7 +348,7 @@ def _picked_element(n: Node, seed: Node) -> int | None:
     return index[0] % seed.shape[0] if is_element else None
 
 
-def _column(w: Wording, x: Input) -> tree.Tree | None:
+def _column(w: FormulaWriter, x: Input) -> tree.Tree | None:
     """The JVP along a scalar input, as the one column of its Jacobian; None if there is none."""
     from ...autodiff.forward import jvp
 
@@ -362,7 +362,7 @@ def _column(w: Wording, x: Input) -> tree.Tree | None:
     return tree.Method(written, "reshape", (tree.Number(-1), tree.Number(1)))
 
 
-def _row(w: Wording, x: Input) -> tree.Tree | None:
+def _row(w: FormulaWriter, x: Input) -> tree.Tree | None:
     """The gradient of a scalar output, as the one row of its Jacobian; None if there is none."""
     grad, seed = w.read_off(x), w.problem.seed
     if w.problem.out.shape or grad is None:
@@ -374,7 +374,7 @@ def _row(w: Wording, x: Input) -> tree.Tree | None:
     return _as_row(w.formula(grad), x)
 
 
-def _gradient_row(w: Wording, x: Input) -> tree.Tree | None:
+def _gradient_row(w: FormulaWriter, x: Input) -> tree.Tree | None:
     """The formula of the gradient of a scalar output as a row, if it is the Jacobian in all trials;
     else None.
     """
@@ -398,7 +398,7 @@ def _has_no_words(op: Operator) -> bool:
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
-def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Jacobians:
+def _tried(w: FormulaWriter, x: Input, trials: Iterable[Trial]) -> Jacobians:
     """These trials and a few at other sizes, each with its Jacobian as a matrix; without trials in
     which a dimension is squeezed or the output is not finite, as logdet(X) may be.
     """

@@ -13,8 +13,8 @@ from ...language.problem import Input, Problem
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derived import of_gradient
+from ..formulas.formula_writer import FormulaWriter, writer_of
 from ..formulas.shortest_structure import structure_of
-from ..formulas.wording import Wording, wording_of
 
 SCALAR = "The Tensor returned by the function given to hessian should contain a single element"
 
@@ -52,9 +52,9 @@ class Hessian:
             self._of[x.name] = Analysis(p, self.a.dtype, allow_no_gradient=True)
         return self._of[x.name]
 
-    def words(self, x: Input) -> Wording:
+    def words(self, x: Input) -> FormulaWriter:
         """The names and formulas of the problem of `gradient(x)`."""
-        return wording_of(self.gradient(x))
+        return writer_of(self.gradient(x))
 
     def moves(self, x: Input) -> bool:
         """Whether an input has a tangent."""
@@ -83,7 +83,7 @@ class Hessian:
     def product_formula(self, z: Input) -> Tree | None:
         """The formula of `product`; None if it is zero, or too long."""
         node = self.written(z) or self.product(z)
-        return None if node is None else self.wording.formula(node)
+        return None if node is None else self.writer.formula(node)
 
     def along_direction(self, x: Input, z: Input) -> Tree | None:
         """The formula of a block times any direction of the shape of x, which is the seed of
@@ -96,9 +96,9 @@ class Hessian:
         return None if product is None else w.in_statements(product)
 
     @property
-    def wording(self) -> Wording:
+    def writer(self) -> FormulaWriter:
         """The names and formulas of the problem; tangents have names too."""
-        return wording_of(self.a)
+        return writer_of(self.a)
 
 
 def _sum(parts: Iterable[Node | None]) -> Node | None:

@@ -15,9 +15,9 @@ from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis, within_budget
 from ..derived import tangent_symbol
 from ..formulas import by_index
+from ..formulas.formula_writer import writer_of
 from ..formulas.generic_steps import large_numbers
 from ..formulas.trials import CLOSE, Trial, value_of
-from ..formulas.wording import wording_of
 from ..random_numbers import Numbers
 
 
@@ -25,7 +25,7 @@ class Jvp:
     """The tangents of the output and of intermediates; nodes with zero tangents have none."""
 
     def __init__(self, a: Analysis):
-        self.a, self.problem, self.w = a, a.problem, wording_of(a)
+        self.a, self.problem, self.w = a, a.problem, writer_of(a)
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""
@@ -60,7 +60,7 @@ class Jvp:
         tangents = tuple(Tangent(x, tangent_symbol(t, x), None, None) for t, x in inputs.items())
         return Jvp(Analysis(w.problem._replace(tangents=tangents)))
 
-    def worded(self, node: Node) -> "tuple[Jvp, Node]":
+    def generic_tangent(self, node: Node) -> "tuple[Jvp, Node]":
         """The JVP and the node from which to write the tangent of `node`: those at generic sizes if
         the tangent is computed by the same operations there and all its sizes have names; otherwise
         this JVP and `node`.
@@ -97,7 +97,7 @@ class Jvp:
         """This JVP or the generic one, and the form of the output tangent with the shorter formula;
         that may be the VJP at the tangent if the Jacobian is symmetric.
         """
-        j, out = self.worded(self.problem.out)
+        j, out = self.generic_tangent(self.problem.out)
         node, vjp = j.along[out], None if j is self else j._by_symmetry
         formula, other = (None if n is None else j.w.formula(n) for n in (node, vjp))
         if vjp is None or other is None or (formula and tree.size(formula) <= tree.size(other)):

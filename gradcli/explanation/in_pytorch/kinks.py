@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...autodiff.reverse import conducting, conducts
+from ...autodiff.reverse import active_nodes, passes_gradient
 from ...graphs import Node, downstream, walk
 from ...language.problem import Problem
 from ...lazy import np
@@ -27,7 +27,7 @@ def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
     computation of indices are included.
     """
     order = walk([*(p.out for p in problem.orders), *problem.indices], on_the_way)
-    active = conducting(order, {x.node for x in problem.wrt})
+    active = active_nodes(order, {x.node for x in problem.wrt})
     for node in order:
         for mask in node.op.kink_masks(node, active):
             yield node, mask
@@ -44,7 +44,7 @@ def on_the_way(node: Node) -> tuple[Node | None, ...]:
     """The nodes to which a gradient flows from `node`: its inputs, and its expansion if the
     operator has neither a rule nor kinks.
     """
-    if not conducts(node):
+    if not passes_gradient(node):
         return ()
     in_one_step = node.op.rule is not None or node.op.kink is not None
     return node.inputs if in_one_step else (*node.inputs, node.expansion)

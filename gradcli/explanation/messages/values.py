@@ -77,7 +77,8 @@ def old_wording(match: Match) -> Wording | None:
     message = match.template.message
     if message is None or not match.pairs:
         return None
-    span = _raw(match.text[match.words[match.pairs[0][0]].start : _end(match)])
+    first, last = (match.words[match.pairs[k][0]] for k in (0, -1))
+    span = _raw(match.text[first.start : last.end])
     today = _raw(message.text)
     best: tuple[int, Wording | None] = (0, None)
     for wording in message.wordings:
@@ -86,10 +87,6 @@ def old_wording(match: Match) -> Wording | None:
         if wording.before and evidence > best[0]:
             best = evidence, wording
     return best[1]
-
-
-def _end(match: Match) -> int:
-    return match.words[match.pairs[-1][0]].end
 
 
 def _raw(text: str) -> set[str]:

@@ -19,7 +19,7 @@ from ...operators.indexing import inputs_and_indices
 from ..analysis import Analysis, before_writing, is_large
 from ..derivation.derivation import Derivation as Derived
 from ..derivation.derivation import Line, grad_of, renamed
-from ..formulas.wording import wording_of
+from ..formulas.formula_writer import writer_of
 from ..short.gradients import Gradients
 
 # Names that programs use: an input with such a name gets a trailing underscore.
@@ -130,7 +130,7 @@ class AtSizes:
         operators = {n.op for n in walk([self.problem.out])}
         if any(op.torch is None and op.expand is not None for op in operators):
             return None
-        result = Gradients(self.original, wording_of(self.original)).derivation
+        result = Gradients(self.original, writer_of(self.original)).derivation
         if result is None or any(line.formula is None for line in result.lines):
             return None
         return result
@@ -202,7 +202,7 @@ class AtSizes:
 
     @cached_property
     def _one(self) -> dict[Node, Node]:
-        """The substitution of an implicit seed."""
+        """Maps an implicit seed to its value, 1."""
         one = self.problem.seed.value if self.original.problem.seed.implicit else None
         return {} if one is None else {self.seed: one}
 

@@ -11,12 +11,12 @@ from ...language.problem import Input
 from ...lazy import np
 from ...limits import Limits
 from ...notation import tree
-from ...pasted.problems import Posed, Unexplained, posed
+from ...pasted.problems import BackwardProblem, Unexplained, pose_backward
 from ...snippets.eager.tensor import Record, Tensor
 from ...snippets.eager.views import readable
 from ...snippets.trace import Backward
 from ..analysis import Analysis
-from ..formulas.wording import wording_of
+from ..formulas.formula_writer import writer_of
 from ..notes import contradicted
 from ..phrases import number_text, sentence
 from ..short.gradients import Gradients
@@ -54,7 +54,7 @@ def explained(
     language. Leaves that another pass has `reached` are not reported as unreached.
     """
     try:
-        problem = posed(back, most=MOST_RECORDS)
+        problem = pose_backward(back, most=MOST_RECORDS)
         analysis = analysis_of(problem, limits)
         return _of_analysis(back, problem, analysis, reached)
     except (Unexplained, GradcliError) as reason:
@@ -70,7 +70,7 @@ def _in_numbers(back: Backward) -> Iterator[Gradient]:
             yield Gradient(name, "", value)
 
 
-def analysis_of(problem: Posed, limits: Limits | None = None) -> Analysis:
+def analysis_of(problem: BackwardProblem, limits: Limits | None = None) -> Analysis:
     """The analysis of a backward pass, posed as a problem of the language."""
     seed = problem.seed
     if seed is not None and _is_one(seed):  # formulas omit a seed of 1
@@ -85,10 +85,10 @@ def _is_one(seed: Any) -> bool:
 
 
 def _of_analysis(
-    back: Backward, problem: Posed, analysis: Analysis, reached: Container[Tensor]
+    back: Backward, problem: BackwardProblem, analysis: Analysis, reached: Container[Tensor]
 ) -> Explained:
     """A backward pass that was posed as a problem, explained with formulas."""
-    result, values = Gradients(analysis, wording_of(analysis)), analysis.grad_values()
+    result, values = Gradients(analysis, writer_of(analysis)), analysis.grad_values()
     gradients = []
     remarks: list[str] = []
     for x in analysis.problem.wrt:
@@ -160,7 +160,7 @@ def _derived(result: Gradients) -> tuple[str, ...]:
     return (*added, *(f"{line.gradient_name} = {line.text}" for line in derivation.back))
 
 
-def _named_here(problem: Posed, result: Gradients) -> Iterator[str]:
+def _named_here(problem: BackwardProblem, result: Gradients) -> Iterator[str]:
     """The names in the formulas that the program does not define."""
     derivation = result.derivation
     inner = derivation.added(derivation.lines) if derivation else []
@@ -215,7 +215,7 @@ def _are_ones(seed: Any) -> bool:
     return bool((seed == 1).all())
 
 
-def _with_ones(back: Backward, problem: Posed) -> Iterator[str]:
+def _with_ones(back: Backward, problem: BackwardProblem) -> Iterator[str]:
     """A note on the gradients for a seed of ones, if the seed is another one."""
     seed = problem.seed
     if seed is None or back.kind != "backward" or np.count_nonzero(seed) < 2 or _are_ones(seed):

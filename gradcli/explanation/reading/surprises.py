@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import GradcliError, if_applicable
 from ...lazy import np
 from ...limits import Limits
-from ...pasted.problems import Unexplained, posed
+from ...pasted.problems import Unexplained, pose_backward
 from ...snippets.eager.tensor import Record, Tensor
 from ...snippets.eager.views import readable
 from ...snippets.reading import Reading
@@ -56,7 +56,9 @@ def kind_of(array: Any) -> str:
 
 def _traced(back: Backward, limits: Limits | None) -> Why | None:
     """The nonfinite elements, traced back; None if the pass cannot be posed as a problem."""
-    why = if_applicable(lambda: Why(analysis_of(posed(back), limits)), (Unexplained, GradcliError))
+    why = if_applicable(
+        lambda: Why(analysis_of(pose_backward(back), limits)), (Unexplained, GradcliError)
+    )
     bad = [] if why is None else if_applicable(lambda: _bad(why))
     return why if bad else None
 

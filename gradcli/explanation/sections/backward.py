@@ -26,8 +26,8 @@ from ..blocks import (
     tokens_of,
     words,
 )
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.generic_steps import generic_step
-from ..formulas.wording import Wording
 from ..phrases import label, middle, number_text
 
 TIMES = {2: "twice", 3: "three times", 4: "four times"}
@@ -40,7 +40,7 @@ class Names(NamedTuple):
     added: Mapping[Node, str]
 
 
-def backward(a: Analysis, w: Wording, most: int, names: Names | None = None) -> Section:
+def backward(a: Analysis, w: FormulaWriter, most: int, names: Names | None = None) -> Section:
     """The section of the reverse pass: a step for every operation, and for every node at which
     several gradients are added; at most about `most` steps.
     """
@@ -63,7 +63,7 @@ def of_program(a: Analysis) -> Names:
 
 
 def steps(
-    a: Analysis, w: Wording, names: Names | None = None
+    a: Analysis, w: FormulaWriter, names: Names | None = None
 ) -> list[tuple[Node, Callable[[], Step]]]:
     """The node of each step, in order, with a function that creates the step, because only few of
     many steps are shown. The sum of a fan-out comes just before the step of its node.
@@ -89,7 +89,7 @@ def steps(
     return out
 
 
-def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> Step:
+def _operation(number: int, k: int, a: Analysis, w: FormulaWriter, names: Names) -> Step:
     """The step of operation k of the reverse pass."""
     step = a.gradients.steps[k]
     received = _received(step.received, a, w, names)
@@ -109,14 +109,14 @@ def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> St
     )
 
 
-def _received(node: Node, a: Analysis, w: Wording, names: Names) -> Token:
+def _received(node: Node, a: Analysis, w: FormulaWriter, names: Names) -> Token:
     """The upstream gradient of an operation: the seed, `h.grad`, or an unnamed one."""
     if node is a.problem.seed.node:
         return w.seed
     return Token(tree.text(names.received[node]) if node in names.received else w.received)
 
 
-def _short_text(node: Node, w: Wording, names: Names) -> Line:
+def _short_text(node: Node, w: FormulaWriter, names: Names) -> Line:
     """A node in short: its name, or its operation."""
     return (Token(names.added[node]),) if node in names.added else w.source.short(node)
 
@@ -126,7 +126,7 @@ def _sent(
     formula: Line,
     step: Pass,
     a: Analysis,
-    w: Wording,
+    w: FormulaWriter,
     received: Token,
     names: Names,
 ) -> list[Row]:
@@ -135,7 +135,7 @@ def _sent(
     """
     to = words("to ", *_short_text(c.to, w, names), _side(c, step.node))
     same = c.local is step.received
-    if not _was_broadcast(c):
+    if c.sent is c.local or c.sent.op.name != "sum_to_size":
         spread = same and c.sent.op.name == "expand"
         return [_row(to, words(received, ", repeated") if spread else formula, c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
@@ -152,10 +152,6 @@ def _sent(
     return [_row(to, formula, c.local, a), summed]
 
 
-def _was_broadcast(c: Contribution) -> bool:
-    return c.sent is not c.local and c.sent.op.name == "sum_to_size"
-
-
 def _side(c: Contribution, node: Node) -> Token:
     """Which operand a contribution belongs to, if the text of the operand is ambiguous."""
     twice = node.inputs.count(c.to) > 1
@@ -164,7 +160,7 @@ def _side(c: Contribution, node: Node) -> Token:
     return Token(" (left)" if c.slot == 0 else " (right)", "word")
 
 
-def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
+def _rule(c: Contribution, step: Pass, w: FormulaWriter, received: Token) -> Line:
     """The rule as a formula, in which `y` is the operation's output if that has no name."""
     extra = {step.received: Name(received.text, received.role)}
     own = step.node not in w.names
@@ -194,7 +190,7 @@ def _fan_out(
     arrived: list[Contribution],
     total: Node,
     a: Analysis,
-    w: Wording,
+    w: FormulaWriter,
     names: Names,
 ) -> Step:
     """The sum of the gradients from several uses, with one element of it written out."""

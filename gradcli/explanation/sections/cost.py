@@ -3,15 +3,14 @@
 from collections.abc import Collection
 
 from ...graphs import Node
-from ...language.problem import Input
 from ...notation.jacobians.structure import jacobian_structure
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, size_of
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.nonzero_count import bounded
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from ..phrases import amount, count_text, item_size, listed, memory, middle, shape_text, size_words
 from .jacobian import KINDS
 
@@ -19,7 +18,7 @@ MOST_READERS = 3  # largest number of operations that are named as readers of a 
 LONGEST_LABEL = 26  # largest number of characters of a label
 
 
-def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
+def costs(a: Analysis, w: FormulaWriter, most: int) -> list[Section]:
     """Tables of passes, Jacobians, and saved tensors; at most about `most` rows of the latter."""
     result = cost(a)
     remark = plain(f"from shapes alone, in {a.dtype}")
@@ -59,15 +58,16 @@ def _passes(a: Analysis, c: Cost) -> Table:
 # ---- Jacobians -----------------------------------------------------------------------------------
 
 
-def _jacobians(a: Analysis, w: Wording, c: Cost) -> list[Table]:
+def _jacobians(a: Analysis, w: FormulaWriter, c: Cost) -> list[Table]:
     rows: list[Row] = []
     for j in c.jacobians:
         size = size_words(j.entries, item_size("float", a.dtype))
-        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_passes_needed(j)]
+        name = words("wrt ", Token(j.x.name, role_of(j.x)))
+        rows += [Row((name, words(size))), *_structure(a, w, j), *_passes_needed(j)]
     return [Table(tuple(rows))]
 
 
-def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
+def _structure(a: Analysis, w: FormulaWriter, j: FullJacobian) -> list[Row]:
     """`block-diagonal    1,000 nonzero entries`, read off the index notation of the gradient."""
     p, grad = a.problem, a.gradient(j.x)
     if grad is None or 1 in (j.rows, j.columns):
@@ -81,10 +81,6 @@ def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
     entries = "entry" if result.nonzero == 1 else "entries"
     text = f"{bound}{count_text(result.nonzero)} nonzero {entries}"
     return [Row((words(kind), words(text)), 1)]
-
-
-def _named(x: Input) -> Line:
-    return words("wrt ", Token(x.name, role_of(x)))
 
 
 def _passes_needed(j: FullJacobian) -> list[Row]:
@@ -109,7 +105,7 @@ def _passes_needed(j: FullJacobian) -> list[Row]:
 # ---- saved tensors -------------------------------------------------------------------------------
 
 
-def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
+def _memory(a: Analysis, w: FormulaWriter, c: Cost, most: int) -> list[Table | Prose]:
     """A row for each saved tensor: its text, shape and size, and the operations that read it."""
     if not c.saved:
         return [Prose(words("Nothing: no derivative rule needs a value of the forward pass."))]
@@ -122,7 +118,7 @@ def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
     return [Table(tuple(rows)), Prose(words(_together(a, c.saved_tensors)))]
 
 
-def _saved_row(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
+def _saved_row(node: Node, readers: list[Node], a: Analysis, w: FormulaWriter) -> Row:
     shown = [_label(w.source.operation(reader), reader) for reader in readers[:MOST_READERS]]
     read_by = words("for ") + shown[0]
     for line in shown[1:]:

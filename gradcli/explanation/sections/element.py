@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from ...graphs import Node
 from ...language.problem import Input
@@ -14,8 +13,8 @@ from ...notation.tree import Indexed, Name, Token
 from ..analysis import Analysis, within_budget
 from ..blocks import EQUALS, Formula, Line, equality, text_of
 from ..formulas import by_index
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from ..phrases import number_text
 
 READ = 140  # largest number of characters of one element that is written out
@@ -23,13 +22,17 @@ ONE_LINE = 76  # the same for an element without numbers, if there is a shorter 
 
 
 @within_budget()
-def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
+def element_row(
+    a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...] | None
+) -> Line | None:
     """The element at `index`, or the first nonzero one, written out."""
     return element_line(a, w, x, _place(a, w, x, index)) if x.node.numel else None
 
 
 @within_budget()
-def shown_element(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
+def shown_element(
+    a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...] | None
+) -> Line | None:
     """The element at `index`, or the first nonzero one, in its shorter form (see `readable`); None
     if it cannot be written out and no `index` is given.
     """
@@ -40,7 +43,9 @@ def shown_element(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | No
     return readable(a, w, x, place, element) if element is not None or index else None
 
 
-def _place(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> tuple[int, ...]:
+def _place(
+    a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...] | None
+) -> tuple[int, ...]:
     grad = a.gradient(x)
     assert grad is not None
     if index is not None:
@@ -48,7 +53,7 @@ def _place(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> 
     return place_to_show(w.without_implicit_seed(grad), w.names, a.value_if_possible)
 
 
-def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
+def unexpanded(a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Line | None:
     """An element whose sums are not expanded: `x.grad[0] = Σ_j g[j] A[j,0]`."""
     equations = by_index.with_reductions(w, x, index), _by_letters(w, x, index)
     shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
@@ -61,7 +66,7 @@ def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Lin
     return (*line, EQUALS, Token(number_text(value[index]), "number"))
 
 
-def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
+def _by_letters(w: FormulaWriter, x: Input, at: tuple[int, ...]) -> Notation | None:
     """An element in the index notation of the gradient, with numbers for its indices."""
     index = by_index.gradient(w, x)
     left = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
@@ -72,7 +77,7 @@ def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
 
 
 def readable(
-    a: Analysis, w: Wording, x: Input, index: tuple[int, ...], element: Line | None
+    a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...], element: Line | None
 ) -> Line | None:
     """The element written out; if that is long, the shorter one of this and the element with sums
     not expanded.
@@ -85,39 +90,39 @@ def readable(
 
 
 @within_budget()
-def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
+def element_line(a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Line | None:
     """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None if it cannot be written out."""
     grad = a.gradient(x)
     assert grad is not None
     names = {n: name for n, name in w.indices.names.items() if n is not grad}
-    asked = w.without_implicit_seed(grad)
+    form = w.without_implicit_seed(grad)
     if not w.is_long(x):
-        asked = _read_better(a, w, asked, index, names)
-    return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+        form = _readable_form(a, w, form, index, names)
+    return line_of_element(a, form, w.gradient_of(x), role_of(x), index, names)
 
 
-def _read_better(
-    a: Analysis, w: Wording, asked: Node, index: tuple[int, ...], names: Mapping[Node, Name]
+def _readable_form(
+    a: Analysis, w: FormulaWriter, grad: Node, index: tuple[int, ...], names: Mapping[Node, Name]
 ) -> Node:
     """The shortened form of a gradient if its element has names for reductions, symbols where that
     of the gradient has none, or fewer conditions; else the gradient.
     """
-    symbols = written_out(asked, index, names, a.value_if_possible).symbols
+    symbols, _, total = written_out(grad, index, names, a.value_if_possible)
     if not w.introduced and symbols is not None and not _conditions(symbols):
-        return asked
-    short = w.shortened(asked)
-    if not _is_equal(a.value(asked), a.value_if_possible(short), index):
-        return asked
-    other = written_out(short, index, names, a.value_if_possible).symbols
+        return grad
+    short = w.shortened(grad)
+    other, _, other_total = written_out(short, index, names, a.value_if_possible)
+    if not _is_equal(total, other_total):
+        return grad
     better = w.introduced or symbols is None or _conditions(symbols) > _conditions(other)
-    return short if better else asked
+    return short if better else grad
 
 
-def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
-    """Whether two arrays have the same number, not nan, at an index, or both are None."""
+def _is_equal(value: float | None, other: float | None) -> bool:
+    """Whether two numbers are close, and not nan, or both are None."""
     if value is None or other is None:
         return value is other
-    return bool(np.isclose(np.asarray(value)[index], np.asarray(other)[index]))
+    return bool(np.isclose(value, other))
 
 
 def _conditions(written: tree.Tree | None) -> int:

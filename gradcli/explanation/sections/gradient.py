@@ -19,13 +19,13 @@ from ..blocks import (
     words,
 )
 from ..formulas import by_index
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from .element import shown_element
 from .jacobian import why_no_index
 
 
-def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> Section:
+def gradient(a: Analysis, w: FormulaWriter, x: Input, at: tuple[int, ...] | None) -> Section:
     """Formula, index notation, one element written out, numbers; `at` chooses the element."""
     title = words("Gradient of ", Token(x.name, role_of(x)))
     if a.problem.order > 1:
@@ -56,12 +56,12 @@ def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> S
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 
 
-def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
+def answers(a: Analysis, w: FormulaWriter) -> tuple[Answer, ...]:
     """A line for the gradient with respect to each input in `wrt`."""
     return tuple(_answer(a, w, x) for x in a.problem.wrt)
 
 
-def _answer(a: Analysis, w: Wording, x: Input) -> Answer:
+def _answer(a: Analysis, w: FormulaWriter, x: Input) -> Answer:
     name = (Formula(w.gradient_of(x)),)
     grad = a.gradient(x)
     if grad is None:
@@ -79,7 +79,7 @@ def _answer(a: Analysis, w: Wording, x: Input) -> Answer:
     return Answer(name, number, line, remark)
 
 
-def _seed_remark(a: Analysis, w: Wording) -> Line:
+def _seed_remark(a: Analysis, w: FormulaWriter) -> Line:
     seed = a.problem.seed
     if seed.implicit or seed.text is None:
         return ()

@@ -8,7 +8,7 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ..analysis import Analysis
 from ..blocks import Graph, GraphNode, Line, Pass, Section, Step, Tensor, plain, words
-from ..formulas.wording import Wording
+from ..formulas.formula_writer import FormulaWriter
 from ..phrases import shape_text
 from .backward import steps
 
@@ -16,7 +16,7 @@ MOST = 500  # largest number of nodes of a graph that is drawn
 MOST_FOLLOWED = 40  # largest number of nodes of a graph that shows both passes
 
 
-def graph(a: Analysis, w: Wording) -> Section:
+def graph(a: Analysis, w: FormulaWriter) -> Section:
     """The section with the graph of the output."""
     order = walk([a.problem.out])
     if len(order) > MOST:
@@ -63,7 +63,7 @@ def _tensor(value: Any, role: str) -> Tensor | None:
     return None if value is None else Tensor(value, role)
 
 
-def followed(a: Analysis, w: Wording) -> Section:
+def followed(a: Analysis, w: FormulaWriter) -> Section:
     """The graph with both passes; a section without blocks if it is too large."""
     order = walk([a.problem.out])
     if len(order) > MOST_FOLLOWED or not w.source.operations():
@@ -76,7 +76,7 @@ def followed(a: Analysis, w: Wording) -> Section:
     return Section("graph", title, (), (graph_block._replace(passes=built),), extra=True)
 
 
-def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:
+def passes(a: Analysis, w: FormulaWriter) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:
     """The operations of the forward and then of the reverse pass: the node, whether it belongs to
     the reverse pass, and a function that creates the step.
     """
@@ -86,7 +86,7 @@ def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], S
         yield node, True, make
 
 
-def _computed(number: int, node: Node, a: Analysis, w: Wording) -> Step:
+def _computed(number: int, node: Node, a: Analysis, w: FormulaWriter) -> Step:
     """An operation of the forward pass, with its value if it has one."""
     value = a.value(node)
     tensor = None if value is None else Tensor(value)
@@ -95,12 +95,12 @@ def _computed(number: int, node: Node, a: Analysis, w: Wording) -> Step:
     )
 
 
-def _label(node: Node, w: Wording) -> Line:
+def _label(node: Node, w: FormulaWriter) -> Line:
     line = w.source.titled(node, whole=False) if node.op.family != "leaf" else _leaf(node, w)
     return line if node.op.name == "constant" else (*line, *plain(f"  {shape_text(node.shape)}"))
 
 
-def _leaf(node: Node, w: Wording) -> Line:
+def _leaf(node: Node, w: FormulaWriter) -> Line:
     if node in w.names:
         return w.source.short(node)
     return plain(w.source.of(node))

@@ -58,7 +58,7 @@ def _answer(h: Hessian, z: Input) -> Answer:
     return Answer(
         name,
         None if value is None else Tensor(value, "answer"),
-        h.wording.answer_line(h.product_formula(z)),
+        h.writer.answer_line(h.product_formula(z)),
         (),
     )
 
@@ -93,7 +93,7 @@ def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[
     yield from remarks(a, w, z, structure)
     yield from _times_a_direction(h, x, z)
     index = by_index.jacobian(w, z)
-    if index is not None and index.plain != "0":  # if it is 0, masks make it so: norm(x) at 0
+    if index is not None and index.plain != "0":  # 0 because of masks, as for norm(x) at 0
         yield Table((Row((_index_line(h, x, z, index),)),))
 
 

@@ -35,9 +35,9 @@ from ..blocks import (
     words,
 )
 from ..formulas import by_index
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from ..notes import matrix_notes, not_finite
 from ..phrases import (
     item_size,
@@ -46,7 +46,7 @@ from ..phrases import (
     shape_text,
     shown_indices,
     size_words,
-    tight,
+    without_spaces,
 )
 from .element import shown_element
 
@@ -65,7 +65,7 @@ TALL, WIDE = 12, 24  # largest height and width of a sparsity pattern, in cells
 FINE = 100  # largest number of cells of its longer side, if it is drawn in pixels
 
 
-def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:
+def jacobian(a: Analysis, w: FormulaWriter, x: Input, full: bool, precision: int) -> Section:
     """The Jacobian for one input."""
     out = a.problem.out
     rows, columns = out.numel, x.node.numel
@@ -97,7 +97,7 @@ def _lines(blocks: list[Block]) -> list[Line]:
     return [cell for cell in cells if not isinstance(cell, Tensor)]
 
 
-def _in_a_table(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> list[Block]:
+def _in_a_table(a: Analysis, w: FormulaWriter, x: Input, full: bool, precision: int) -> list[Block]:
     """The matrix, and seed times matrix below it."""
     readable = full or _readable(a, w, x)
     block = matrix(a, w, x, full, precision) if readable else Prose(words(TOO_LONG))
@@ -114,7 +114,7 @@ KINDS = {
 }
 
 
-def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
+def shown_structure(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
     """The structure of the Jacobian; if this has a single entry, only the formula of the entry."""
     p = a.problem
     if p.seed.implicit and (p.out.shape, x.shape) == ((), ()):
@@ -152,7 +152,7 @@ def kind_of(s: Structure, total: int) -> str:
     return f"{kind}: {count}"
 
 
-def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
+def remarks(a: Analysis, w: FormulaWriter, x: Input, s: Structure) -> list[Block]:
     """Remarks on entries for which the closed form is not finite, or differs from the numbers."""
     count = without_number(a, s, x) or 0
     entries = "one entry" if count == 1 else f"{count:,} entries"
@@ -161,7 +161,7 @@ def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     return [Prose(words(sentence(text))) for text in texts]
 
 
-def _by_index(w: Wording, x: Input) -> list[Block]:
+def _by_index(w: FormulaWriter, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its symbols."""
     result = by_index.jacobian(w, x)
     if result is None:
@@ -170,13 +170,13 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     return [Table((Row((equality(result.left, result.right),)),)), *explained]
 
 
-def why_no_index(w: Wording, x: Input) -> list[Block]:
+def why_no_index(w: FormulaWriter, x: Input) -> list[Block]:
     """Why the index notation is missing."""
     grad = w.read_off(x)
     return [] if grad is None else [Prose(words(_no_index_sentence(w, grad)))]
 
 
-def _no_index_sentence(w: Wording, grad: Node) -> str:
+def _no_index_sentence(w: FormulaWriter, grad: Node) -> str:
     through = w.indices.holding_seed(grad)
     if not through:
         return "Written by index it would be too long to read."
@@ -185,7 +185,7 @@ def _no_index_sentence(w: Wording, grad: Node) -> str:
     return f"By index it has no formula: {seed} goes into {listed(through)}, which {has} none."
 
 
-def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
+def picture_of(a: Analysis, w: FormulaWriter, x: Input, s: Structure) -> list[Block]:
     """The sparsity pattern of a matrix that is too large to be shown; empty if it has no zeros."""
     out, grad = a.problem.out, w.read_off(x)
     total = out.numel * x.node.numel
@@ -217,7 +217,7 @@ def _legend(size: int, extent: str) -> Line:
     return words(f"A cell is {of}: {extent}.")
 
 
-def _readable(a: Analysis, w: Wording, x: Input) -> bool:
+def _readable(a: Analysis, w: FormulaWriter, x: Input) -> bool:
     """Whether entries are numbers, or formulas that a table does not cut. Three entries of the
     first row are tested.
     """
@@ -226,17 +226,23 @@ def _readable(a: Analysis, w: Wording, x: Input) -> bool:
         return True
     tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
     widest = READABLE if columns == 1 else UNCUT
-    return all(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
+    return all(t is not UNWRITTEN and len(without_spaces(t.text)) <= widest for t in tried)
 
 
-def _fits(a: Analysis, w: Wording, x: Input) -> bool:
+def _fits(a: Analysis, w: FormulaWriter, x: Input) -> bool:
     """Whether the entries of the first row are numbers, or short enough to fit on one line."""
     entry, columns = written.in_symbols(a, w, x), min(x.node.numel, SHOWN)
     return entry is None or sum(len(entry(0, c).text) for c in range(columns)) <= READABLE
 
 
 def matrix(
-    a: Analysis, w: Wording, x: Input, full: bool, precision: int, margin: bool = True, letter="J"
+    a: Analysis,
+    w: FormulaWriter,
+    x: Input,
+    full: bool,
+    precision: int,
+    margin: bool = True,
+    letter="J",
 ) -> Matrix[Formula]:
     """The matrix, called `letter`, with its labels; with a `margin` also the seed and seed times
     matrix.
@@ -258,7 +264,7 @@ def matrix(
 
 def part_of_matrix(
     a: Analysis,
-    w: Wording,
+    w: FormulaWriter,
     x: Input,
     rows: list[int],
     columns: list[int],
@@ -310,7 +316,7 @@ def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
     return max(isqrt(entries), SHOWN) if full else SHOWN
 
 
-def _column_by_column(a: Analysis, w: Wording, x: Input, most: int) -> tuple[Table, ...]:
+def _column_by_column(a: Analysis, w: FormulaWriter, x: Input, most: int) -> tuple[Table, ...]:
     """Seed times Jacobian written out for the first columns, `most` of them, if it has no
     numbers.
     """
@@ -332,7 +338,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input, most: int) -> tuple[Tab
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
 
 
-def _cost(a: Analysis, w: Wording, x: Input) -> Line:
+def _cost(a: Analysis, w: FormulaWriter, x: Input) -> Line:
     """The memory of the matrix at real sizes, compared with one VJP."""
     out = a.problem.out
     if not out.shape:

@@ -87,7 +87,7 @@ def forward(j: Jvp, most: int) -> Section:
 def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
     whole = node is j.problem.out and not j.received(node)
-    rule = j.w.line(j.formula) if whole else _rule(*j.worded(node))
+    rule = j.w.line(j.formula) if whole else _rule(*j.generic_tangent(node))
     text = (Formula(j.called[node]), EQUALS, *rule)
     cells = (j.w.source.titled(node, whole=False), text)
     return Row(cells if value is None else (*cells, Tensor(value)))

@@ -11,8 +11,8 @@ from ..analysis import Analysis
 from ..blocks import Formula, Line, Prose, Row, Section, Table, words
 from ..cost import Passes, cost, size_of
 from ..derived import tangent_symbol
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from ..higher.jvp import Jvp
 from ..phrases import amount, count_text, memory, shape_text
 
@@ -58,7 +58,7 @@ def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:
     return j.w.formula(m.forward.node) if j.node is None else j.formula
 
 
-def section(a: Analysis, w: Wording, x: Input) -> Section:
+def section(a: Analysis, w: FormulaWriter, x: Input) -> Section:
     """Input, output and cost of a JVP and of a VJP, and which one to use for the full Jacobian."""
     out = a.problem.out_name
     title = words(f"Modes for {out} with respect to ", Token(x.name, role_of(x)))
@@ -71,7 +71,7 @@ def section(a: Analysis, w: Wording, x: Input) -> Section:
     return Section("modes", title, (), (facts, _formulas(a, w, x, result), Prose(_verdict(a, x))))
 
 
-def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
+def _facts(a: Analysis, w: FormulaWriter, x: Input, m: Modes) -> Iterator[Row]:
     """A row for each property that is compared."""
     t, out = Token(w.tangent_name, "seed"), a.problem.out
     like_x = f", as {x.name}: {shape_text(x.shape)}"
@@ -84,7 +84,7 @@ def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
     yield Row((words("the whole J"), words(_whole(m.forward)), words(_whole(m.reverse))))
 
 
-def _formulas(a: Analysis, w: Wording, x: Input, m: Modes) -> Table:
+def _formulas(a: Analysis, w: FormulaWriter, x: Input, m: Modes) -> Table:
     t = Name(w.tangent_name, "seed")
     forward = w.line(forward_formula(a, x, m))
     return Table(

@@ -6,11 +6,11 @@ from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
-from ..formulas.wording import Wording
+from ..formulas.formula_writer import FormulaWriter
 from ..phrases import shape_text
 
 
-def seed(a: Analysis, w: Wording) -> Section:
+def seed(a: Analysis, w: FormulaWriter) -> Section:
     """The section on the seed."""
     p = a.problem
     blocks: list[Block] = [Table((row(a, w),))]
@@ -27,7 +27,7 @@ def call(p: Problem, keyword: str = "") -> str:
     return f"{p.out_name}.backward({seed and keyword + seed})"
 
 
-def row(a: Analysis, w: Wording) -> Row:
+def row(a: Analysis, w: FormulaWriter) -> Row:
     """A row with the name, the shape and the values of the seed."""
     seed = a.problem.seed
     name: Line = (w.seed,)
@@ -38,7 +38,7 @@ def row(a: Analysis, w: Wording) -> Row:
     return Row((*cells, words("symbolic") if value is None else Tensor(value, "seed", seed.name)))
 
 
-def _meaning(a: Analysis, w: Wording) -> Line:
+def _meaning(a: Analysis, w: FormulaWriter) -> Line:
     out = a.problem.out_name
     if a.problem.seed.implicit:
         return words(
@@ -64,7 +64,7 @@ def loss_name(p: Problem) -> str:
     return "total" if "loss" in (p.out_name, *p.inputs, *p.named) else "loss"
 
 
-def _missing(p: Problem, w: Wording) -> Line:
+def _missing(p: Problem, w: FormulaWriter) -> Line:
     """The remark on a seed that PyTorch requires."""
     each_order = "" if p.lower_order is None else ", one for each order"
     text = words(
@@ -77,7 +77,7 @@ def _missing(p: Problem, w: Wording) -> Line:
     return text + (w.seed, Token("."))
 
 
-def remarks(a: Analysis, w: Wording) -> list[Line]:
+def remarks(a: Analysis, w: FormulaWriter) -> list[Line]:
     """Remarks on an implicit, missing or special seed."""
     p = a.problem
     if p.seed.refused:

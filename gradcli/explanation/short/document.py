@@ -9,7 +9,7 @@ from ..analysis import Analysis
 from ..blocks import Document, Row, Section, Table, words
 from ..checks import RANDOM_SEED, RANDOM_VALUES, ROWS, Check, run_checks
 from ..choices import Choices
-from ..formulas.wording import wording_of
+from ..formulas.formula_writer import writer_of
 from ..in_pytorch.not_differentiated import NOT_IN_PYTORCH, not_differentiated
 from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
@@ -31,7 +31,7 @@ SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # 
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The short explanation of a problem."""
-    grads = Gradients(a, wording_of(a))
+    grads = Gradients(a, writer_of(a))
     head, *rest = _sections(grads, choices)
     sections = (head, *(s for s in rest if s.blocks))
     built = with_question(Document((), sections, briefly=BRIEFLY), a.problem, choices.command)

@@ -14,9 +14,9 @@ from ..analysis import Analysis, is_large, once
 from ..derivation.derivation import Derivation, Line, derivation
 from ..derivation.statements import Assignment
 from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
+from ..formulas.formula_writer import SAVED, FormulaWriter, writer_of
 from ..formulas.reductions import with_named_reductions
 from ..formulas.trials import MOST as MOST_ELEMENTS
-from ..formulas.wording import SAVED, Wording, wording_of
 from ..phrases import shape_text, shown_indices
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ClosedForms(NamedTuple):
 class Gradients:
     """The gradients of a problem; `derivation` is not None if it is shorter than closed forms."""
 
-    def __init__(self, a: Analysis, w: Wording):
+    def __init__(self, a: Analysis, w: FormulaWriter):
         self.a, self.w, self.problem = a, w, a.problem
         self.introduced: list[Statement] = []  # statements for parts of formulas
         self.meanings: list[str] = []  # sentences that define names in index notation
@@ -245,7 +245,7 @@ class Gradients:
 @once
 def gradients_of(a: Analysis) -> Gradients:
     """The gradients of a problem, with the same names in all answers that have statements."""
-    return Gradients(a, wording_of(a))
+    return Gradients(a, writer_of(a))
 
 
 def _derived(line: Line, arrays: Callable[[Analysis], dict[str, Any]], a: Analysis) -> Any:

@@ -19,8 +19,8 @@ from ..blocks import (
     plain,
     words,
 )
+from ..formulas.formula_writer import FormulaWriter
 from ..formulas.source_text import role_of
-from ..formulas.wording import Wording
 from ..phrases import fits, is_constant, is_short, listed, number_text, shape_text
 from ..sections.inputs import assumption, choice, free_sizes
 from ..sections.seed import call, loss_name, remarks, row
@@ -30,7 +30,7 @@ FEW = 4  # inputs are listed if there are at most so many
 WIDE = 60  # largest number of characters of the numbers of an input that are shown
 
 
-def program(a: Analysis, w: Wording) -> Section:
+def program(a: Analysis, w: FormulaWriter) -> Section:
     """The output, the inputs if they are few, and the assumed sizes."""
     p = a.problem
     title, value = w.source.titled(p.out, whole=True), a.value(p.out)
@@ -105,7 +105,7 @@ def _free(inputs: list[Input]) -> str:
     return f"{', '.join(text)} {'is' if len(met) == 1 else 'are'} arbitrary"
 
 
-def _implied(a: Analysis, w: Wording) -> Line:
+def _implied(a: Analysis, w: FormulaWriter) -> Line:
     out, back = a.problem.out_name, call(a.problem)
     return words(
         f"a single number: {back} needs no seed, as ",
@@ -116,7 +116,7 @@ def _implied(a: Analysis, w: Wording) -> Line:
     )
 
 
-def seed(a: Analysis, w: Wording) -> Section:
+def seed(a: Analysis, w: FormulaWriter) -> Section:
     """The section of the seed; without blocks if it is implicit."""
     p = a.problem
     if p.seed.implicit:
@@ -133,7 +133,7 @@ def seed(a: Analysis, w: Wording) -> Section:
     return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
 
 
-def _seed_row(a: Analysis, w: Wording) -> Row:
+def _seed_row(a: Analysis, w: FormulaWriter) -> Row:
     """The row of the seed; its numbers are abbreviated if they do not fit or are all equal."""
     name, shape, value = row(a, w).cells
     if not isinstance(value, Tensor) or is_short(value.array, WIDE):
@@ -142,7 +142,7 @@ def _seed_row(a: Analysis, w: Wording) -> Row:
     return Row((name, shape, value if is_shown else brief(value.array)))
 
 
-def _refused(a: Analysis, w: Wording) -> Line:
+def _refused(a: Analysis, w: FormulaWriter) -> Line:
     p = a.problem
     return words(
         f'PyTorch refuses {call(p)} without a seed: "{NOT_SCALAR}". Give one with '

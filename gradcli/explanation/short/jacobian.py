@@ -6,7 +6,7 @@ from .. import entries
 from ..blocks import Formula, Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
-from ..phrases import tight
+from ..phrases import without_spaces
 from ..sections.jacobian import READABLE, UNCUT, kind_of, matrix, shown_structure
 from .gradients import Gradients
 
@@ -57,9 +57,11 @@ def _fits(grads: Gradients, x: Input) -> bool:
     entry = entries.in_symbols(grads.a, grads.w, x)
     if entry is None:
         return True
-    if sum(len(tight(entry(0, c).text)) + 2 for c in range(columns)) > READABLE:
+    if sum(len(without_spaces(entry(0, c).text)) + 2 for c in range(columns)) > READABLE:
         return False
-    widths = [max(len(tight(entry(r, c).text)) for r in range(rows)) for c in range(columns)]
+    widths = [
+        max(len(without_spaces(entry(r, c).text)) for r in range(rows)) for c in range(columns)
+    ]
     return max(widths) <= UNCUT and sum(n + 2 for n in widths) <= ACROSS
 
 

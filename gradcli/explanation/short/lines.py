@@ -33,7 +33,7 @@ from ..choices import Choices
 from ..derivation import derivation
 from ..derivation.statements import Assignment
 from ..formulas import by_index
-from ..formulas.wording import UNREAD
+from ..formulas.formula_writer import UNREAD
 from ..phrases import (
     fits,
     is_constant,

@@ -10,16 +10,15 @@ from ...lazy import np
 from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import text_of
-from ..formulas.wording import Wording
+from ..formulas.formula_writer import FormulaWriter
 from ..phrases import listed
 
 MOST = 4  # largest number of units, and of operations, that are named
 FLAT = 1e-6  # distance from its bounds at which a function counts as saturated; a note names it
-SAFE_LOGS = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
 
 
-def vanishing_gradients(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def vanishing_gradients(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     """Notes on units that pass no gradient, saturated functions, and gradients that are all 0."""
     return [
         *_dead_units(a, w),
@@ -38,7 +37,7 @@ def _few(result: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return [*notes[:MOST], (notes[0][0], f"the same holds for {left:,} more operations.")]
 
 
-def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+def _dead_units(a: Analysis, w: FormulaWriter) -> Iterator[tuple[str, str]]:
     """One note on all units that are 0 for every row."""
     units = [*dict.fromkeys(unit for step in a.gradients.steps for unit in _dead(a, w, step))]
     if units:
@@ -48,7 +47,7 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         yield "dead-unit", f"{named} {are} 0 for every row: no gradient flows back there."
 
 
-def _dead(a: Analysis, w: Wording, step: Step) -> list[str]:
+def _dead(a: Analysis, w: FormulaWriter, step: Step) -> list[str]:
     """The columns of an operation, as `h[:,0]`, that are 0 and pass no gradient in any row."""
     node = step.node
     mask = passing_mask(a, step) if node.ndim == 2 and len(node.inputs) == 1 else None
@@ -58,7 +57,7 @@ def _dead(a: Analysis, w: Wording, step: Step) -> list[str]:
     return [f"{name}[:,{k}]" for k in np.flatnonzero(~np.any(mask | (a.value(node) != 0), axis=0))]
 
 
-def _logs_of_zero(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+def _logs_of_zero(a: Analysis, w: FormulaWriter) -> Iterator[tuple[str, str]]:
     """Saturated functions whose logarithm is taken."""
     for inner in _logged(a):
         value = a.value(inner)
@@ -69,17 +68,17 @@ def _logs_of_zero(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
             yield (
                 "saturated",
                 f"{name} is 0 in single precision{place}, where its log is -inf: "
-                f"{SAFE_LOGS[inner.op.name]} is finite.",
+                f"{inner.op.log} is finite.",
             )
 
 
 def _logged(a: Analysis) -> list[Node]:
     """The operands of logarithms for which there is a function that includes the logarithm."""
     logs = [step.node for step in a.gradients.steps if step.node.op.name == "log"]
-    return [n.parents[0] for n in logs if n.parents[0].op.name in SAFE_LOGS]
+    return [n.parents[0] for n in logs if n.parents[0].op.log]
 
 
-def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+def _saturated(a: Analysis, w: FormulaWriter) -> Iterator[tuple[str, str]]:
     logged = _logged(a)
     for step in a.gradients.steps:
         if step.node in logged:  # the gradient of the function and its log does not vanish
@@ -104,7 +103,9 @@ def _reached_bounds(a: Analysis, node: Node) -> tuple[float, float] | None:
     return bounds if np.all(at_a_bound) else None
 
 
-def _of_loss(a: Analysis, w: Wording, step: Step) -> Iterator[tuple[str, tuple[float, float]]]:
+def _of_loss(
+    a: Analysis, w: FormulaWriter, step: Step
+) -> Iterator[tuple[str, tuple[float, float]]]:
     """The saturated functions within a loss, such as softmax in cross_entropy, with their bounds;
     none if the loss sends a gradient back, as it does for wrong predictions.
     """
@@ -120,7 +121,7 @@ def _of_loss(a: Analysis, w: Wording, step: Step) -> Iterator[tuple[str, tuple[f
                 yield tree.text(written), bounds
 
 
-def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+def _zero_gradients(a: Analysis, w: FormulaWriter) -> Iterator[tuple[str, str]]:
     values = {w.gradient_name(x): a.grad_value(x) for x in a.problem.wrt}
     zero = [n for n, v in values.items() if v is not None and v.size and not np.any(v)]
     if zero:

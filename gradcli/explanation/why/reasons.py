@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from ...autodiff.reverse import conducts
+from ...autodiff.reverse import passes_gradient
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import Node, walk
@@ -222,7 +222,7 @@ class Reasons:
             return f"{text} is True or False: no gradient flows through a comparison"
         if node.dtype == "int":
             return f"{text} contains integers: no gradient flows through them"
-        if not conducts(node):
+        if not passes_gradient(node):
             return f"no gradient goes through {text}"
         return f"{text} passes back no gradient: PyTorch has no derivative with respect to it"
 

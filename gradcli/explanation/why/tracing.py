@@ -9,7 +9,7 @@ are zero. An absent gradient comes from the first operation after the input that
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ...autodiff.reverse import Step, backward, conducts
+from ...autodiff.reverse import Step, backward, passes_gradient
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import OPS, Node, walk
@@ -285,7 +285,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
     for node in order:
         if carried.isdisjoint(node.parents):
             continue
-        if not conducts(node) or _takes_none(a, node, carried):
+        if not passes_gradient(node) or _takes_none(a, node, carried):
             cuts.append(node)
         else:
             carried.add(node)

@@ -91,7 +91,7 @@ def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
 def check_value(name: str, words: Collection[str], value: Any) -> None:
     """Raise GradcliError for a value that does not satisfy the assumptions."""
     for word in words:
-        if not _holds(word, np.asarray(value, dtype=float)):
+        if not _CHECKS[word](np.asarray(value, dtype=float)):
             hint = "numbers are computed from the value; leave the assumption out"
             raise GradcliError("assume", f"the value of {name} is not {word}", hint=hint)
 
@@ -136,10 +136,6 @@ _MAKERS = {
     "onehot": _one_hot,
     "unit": lambda x: (np.abs(x) + 0.1) / np.linalg.norm(np.abs(x) + 0.1),
 }
-
-
-def _holds(word: str, x: Any) -> bool:
-    return bool(_CHECKS[word](x))
 
 
 _CHECKS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import GradcliError, did_you_mean
 from ...graphs import OPS, Node, Outputs, Ratio, Size, as_node, with_graph
-from ...graphs.operator import check_kinds, dtypes
+from ...graphs.operator import check_dtypes, dtypes
 from ...lazy import np
 from ...operators import is_defined, lookup
 from ..foreign import foreign
@@ -168,7 +168,7 @@ class Builder(Scope):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
             check_bits(name, left, right)
-            OPS[name].check_kinds((left, right))
+            OPS[name].check_dtypes((left, right))
             of_array = is_array_program(self) and ARRAY_OPERATORS.get(name)
             if of_array:
                 called = library_function(f"{array_module(self)}.{of_array}")
@@ -232,9 +232,9 @@ class Builder(Scope):
                 return applied(self, lookup("bitwise_not"), [value], {}, e)
             check_bits(name, value)
             if name is None:
-                check_kinds("+", "no masks", (value,))
+                check_dtypes("+", "no masks", (value,))
                 return value
-            OPS[name].check_kinds((value,))
+            OPS[name].check_dtypes((value,))
             return self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"there is no opposite of {in_words(value)}")

@@ -113,8 +113,8 @@ def _call_operator(
     is_method: bool,
 ) -> tuple[Any, str | None]:
     """The value of an operator or shorthand, converted to the dtype argument if there is one."""
-    if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
-        other, named = called.of_one
+    if isinstance(called, Operator) and called.unary_form and len(args) == 1 and not named:
+        other, named = called.unary_form
         called = function(other, _function_span(b, e))
     if is_method and isinstance(called, Operator):
         args, named = _with_tensor(called, args, named)
@@ -257,7 +257,7 @@ def _numeric_operands(called: Any, args: list, named: dict[str, Any]) -> list[An
     bindings = [*zip((*positional, *(None,) * len(args)), args), *_in_order(positional, named)]
     integers = getattr(called, "integer_inputs", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
-    inputs = called.inputs if promotes and not called.of_one_kind else ()
+    inputs = called.inputs if promotes and not called.needs_one_dtype else ()
     result: list[Any] = []
     for name, value in bindings:
         if isinstance(value, tuple):
@@ -306,7 +306,7 @@ def _check_kinds(
 ) -> None:
     """Raise GradcliError if an operand has a dtype that the operator does not take."""
     try:
-        called.check_kinds(_numeric_operands(called, args, named))
+        called.check_dtypes(_numeric_operands(called, args, named))
     except GradcliError as error:
         _name_as_typed(error, e)
         raise

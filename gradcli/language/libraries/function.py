@@ -111,7 +111,7 @@ class Function(Shorthand):
         self.unless, self.of_numbers = None, True
         self.booleans = ()
         self.deprecated_orders, self.allocates = (), None
-        self.takes = "any"
+        self.input_dtypes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         arrays = ARRAYS.difference(self.concrete)

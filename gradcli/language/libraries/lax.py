@@ -264,7 +264,7 @@ def _round(x, rounding_method=0):
 
 
 def _clamp(min, x, max):
-    """minimum(maximum(x, min), max); no gradient flows to x at a bound, nor to min from max on."""
+    """minimum(maximum(x, min), max); no gradient flows to x at a bound, nor to min >= max."""
     x, min, max = array(x), array(min), array(max)
     on_bound = op.eq(x, min) | op.eq(x, max)
     inside = op.where(on_bound, op.detach(x), x)

@@ -23,7 +23,9 @@ def single_assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(s, ast.AnnAssign):
             if s.value is not None:
                 yield ast.copy_location(ast.Assign([s.target], s.value), s)
-        elif isinstance(s, ast.With) and all(_is_transparent(i.context_expr) for i in s.items):
+        elif isinstance(s, ast.With) and all(
+            called_name(i.context_expr) in TRANSPARENT for i in s.items
+        ):
             yield from single_assignments(s.body)
         elif isinstance(s, ast.With) and all(
             called_name(i.context_expr) == "no_grad" for i in s.items
@@ -41,10 +43,6 @@ def _without_grad(s: ast.stmt) -> ast.stmt:
         return s
     cut = ast.Call(path("builtins.no_grad"), [s.value], [])
     return ast.copy_location(ast.Assign(s.targets, placed_at(cut, s.value)), s)
-
-
-def _is_transparent(e: ast.expr) -> bool:
-    return called_name(e) in TRANSPARENT
 
 
 def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:

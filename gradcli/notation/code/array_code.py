@@ -1,7 +1,7 @@
 """A graph as code of NumPy, under `import numpy as np`, or JAX.
 
 An operator is written by a template, the field `numpy` or `jax` of its definition, such as
-"np.exp". Operators for which a template is not enough have a function in IN_OTHER_WORDS.
+"np.exp". Operators for which a template is not enough have a function in EQUIVALENTS.
 """
 
 import ast
@@ -18,7 +18,7 @@ from ...operators.indexing import full_index, index_text, is_array, is_mask
 from ...operators.leaves import Array
 from ...operators.shaping import summed_axes
 from .. import tree
-from ..formulas.formula import IDIOMS, CodeWriter, GenericSizes, Idiom, idioms, spread
+from ..formulas.formula import IDIOMS, CodeWriter, GenericSizes, Idiom, register_in, spread
 from ..formulas.rules.products import constant_value
 from ..formulas.spelling import spelled
 from ..tree import Attribute, Call, Infix, Listing, Method, Name, Number, Tree, Verbatim
@@ -31,14 +31,14 @@ SIMPLE = (
 )  # fmt: skip
 
 
-IN_OTHER_WORDS: dict[str, Idiom] = {name: IDIOMS[name] for name in ("input", "constant")}
-in_other_words = idioms(IN_OTHER_WORDS)
+EQUIVALENTS: dict[str, Idiom] = {name: IDIOMS[name] for name in ("input", "constant")}
+equivalent = register_in(EQUIVALENTS)
 
 
 class ArrayWriter(CodeWriter):
     """Writes formulas as NumPy code."""
 
-    title, module, in_other_words = "NumPy", "np", IN_OTHER_WORDS
+    title, module, equivalents = "NumPy", "np", EQUIVALENTS
 
     def __init__(self, names: Mapping[Node, Name], generic_sizes: GenericSizes | None = None):
         super().__init__(names, generic_sizes)
@@ -56,7 +56,7 @@ class ArrayWriter(CodeWriter):
 
     def mentions(self, node: Node) -> tuple[int, ...]:
         """How often the text of a node contains each of its sources."""
-        template = None if node.op.name in IN_OTHER_WORDS else self.template(node)
+        template = None if node.op.name in EQUIVALENTS else self.template(node)
         if not template or "{" not in template or node.op.variadic or self.by_expansion(node):
             return super().mentions(node)
         return tuple(template.count(f"{{{k}}}") for k in range(len(node.inputs)))
@@ -281,22 +281,22 @@ def in_jax(w: "ArrayWriter") -> bool:
 # ---- leaves --------------------------------------------------------------------------------------
 
 
-@in_other_words
+@equivalent
 def tensor(w: "ArrayWriter", node: Node) -> Tree:
     return w.numbers_of(node.attrs["data"])
 
 
-@idioms(IN_OTHER_WORDS, "zeros", "ones")
+@register_in(EQUIVALENTS, "zeros", "ones")
 def _filled(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call(node.op.name, w.attribute(node, "size"))
 
 
-@in_other_words
+@equivalent
 def full(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("full", w.attribute(node, "size"), w.plain(node.attrs["fill_value"]))
 
 
-@in_other_words
+@equivalent
 def eye(w: "ArrayWriter", node: Node) -> Tree:
     n, m = node.shape
     typed = node.span is not None
@@ -304,7 +304,7 @@ def eye(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("eye", *sizes[: 1 if n == m else 2])
 
 
-@in_other_words
+@equivalent
 def arange(w: "ArrayWriter", node: Node) -> Tree:
     start, end, step = node.attrs.values()
     if node.span is None and (start, step) == (0, 1):
@@ -313,12 +313,12 @@ def arange(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("arange", *map(w.plain, arguments))
 
 
-@in_other_words
+@equivalent
 def linspace(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("linspace", *map(w.plain, node.attrs.values()))
 
 
-@in_other_words
+@equivalent
 def size(w: "ArrayWriter", node: Node) -> Tree:
     """The number of elements of x, or a product of its sizes."""
     (x,) = node.parents
@@ -335,7 +335,7 @@ def size(w: "ArrayWriter", node: Node) -> Tree:
     return tree.product(result)
 
 
-@in_other_words
+@equivalent
 def detach(w: "ArrayWriter", node: Node) -> Tree:
     base = w.operand(node, 0)
     return Call("jax.lax.stop_gradient", (base,)) if in_jax(w) else base
@@ -344,7 +344,7 @@ def detach(w: "ArrayWriter", node: Node) -> Tree:
 # ---- shapes --------------------------------------------------------------------------------------
 
 
-@in_other_words
+@equivalent
 def reshape(w: "ArrayWriter", node: Node) -> Tree:
     if node.parents[0] in w.numbers:
         return w.function_call("full", w.attribute(node, "shape"), w.operand(node, 0))
@@ -354,7 +354,7 @@ def reshape(w: "ArrayWriter", node: Node) -> Tree:
     return Method(w.operand(node, 0), "reshape", spread(sizes))
 
 
-@in_other_words
+@equivalent
 def squeeze(w: "ArrayWriter", node: Node) -> Tree:
     (x,) = node.parents
     over = tuple(d for d in axes(node.attrs["dim"], x.ndim) if x.shape[d] == 1) if x.ndim else ()
@@ -363,7 +363,7 @@ def squeeze(w: "ArrayWriter", node: Node) -> Tree:
     return Method(w.operand(node, 0), "squeeze", (w.plain(over[0] if len(over) == 1 else over),))
 
 
-@in_other_words
+@equivalent
 def unsqueeze(w: "ArrayWriter", node: Node) -> Tree:
     """x[None], x[:, None] or x[..., None] if the dimension is the first or last, otherwise
     np.expand_dims().
@@ -375,7 +375,7 @@ def unsqueeze(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("expand_dims", w.operand(node, 0), Number(node.attrs["dim"]))
 
 
-@in_other_words
+@equivalent
 def expand(w: "ArrayWriter", node: Node) -> Tree:
     shape = w.attribute(node, "shape")
     if -1 in node.attrs["shape"]:
@@ -385,7 +385,7 @@ def expand(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call(name, *args)
 
 
-@in_other_words
+@equivalent
 def sum_to_size(w: "ArrayWriter", node: Node) -> Tree:
     (x,) = node.parents
     over = summed_axes(x.shape, node.shape)
@@ -401,7 +401,7 @@ def sum_to_size(w: "ArrayWriter", node: Node) -> Tree:
     return Method(Method(base, "sum", (along,)), "reshape", (w.attribute(node, "shape"),))
 
 
-@in_other_words
+@equivalent
 def transpose(w: "ArrayWriter", node: Node) -> Tree:
     (x,) = node.parents
     base = w.operand(node, 0)
@@ -413,7 +413,7 @@ def transpose(w: "ArrayWriter", node: Node) -> Tree:
     return Method(base, "swapaxes", tuple(map(w.plain, node.attrs.values())))
 
 
-@in_other_words
+@equivalent
 def permute(w: "ArrayWriter", node: Node) -> Tree:
     dims = node.attrs["dims"]
     if dims == tuple(reversed(range(node.ndim))):
@@ -421,7 +421,7 @@ def permute(w: "ArrayWriter", node: Node) -> Tree:
     return Method(w.operand(node, 0), "transpose", tuple(map(w.plain, dims)))
 
 
-@in_other_words
+@equivalent
 def clamp(w: "ArrayWriter", node: Node) -> Tree:
     bounds = {k: w.operand(node, k) for k in (1, 2) if node.inputs[k] is not None}
     if len(bounds) == 2:
@@ -432,7 +432,7 @@ def clamp(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call(("maximum", "minimum")[place - 1], w.operand(node, 0), bound)
 
 
-@in_other_words
+@equivalent
 def pinv(w: "ArrayWriter", node: Node) -> Tree:
     _, atol, rtol = node.inputs
     if atol is not None:
@@ -442,13 +442,13 @@ def pinv(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("linalg.pinv", w.operand(node, 0), **named)
 
 
-@in_other_words
+@equivalent
 def einsum(w: "ArrayWriter", node: Node) -> Tree:
     operands = (w.operand(node, k) for k in range(len(node.inputs)))
     return w.function_call("einsum", Verbatim(repr(node.attrs["equation"])), *operands)
 
 
-@in_other_words
+@equivalent
 def diag_embed(w: "ArrayWriter", node: Node) -> Tree:
     """x[..., None] * np.eye(n), for the last two dimensions and no offset."""
     (x,) = node.parents
@@ -462,7 +462,7 @@ def diag_embed(w: "ArrayWriter", node: Node) -> Tree:
     )
 
 
-@in_other_words
+@equivalent
 def solve(w: "ArrayWriter", node: Node) -> Tree:
     a, b = node.parents
     left, right = w.operand(node, 0), w.operand(node, 1)
@@ -480,7 +480,7 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
 # ---- indexing and scattering ---------------------------------------------------------------------
 
 
-@in_other_words
+@equivalent
 def getitem(w: "ArrayWriter", node: Node) -> Tree:
     """x[index], or x[integers][arrays], because NumPy would treat integers as arrays."""
     shape, base = node.parents[0].shape, w.as_array(node, 0)
@@ -510,7 +510,7 @@ def _split_index(index: tuple, ndim: int) -> tuple[tuple, tuple]:
     return tuple(basic), tuple(later)
 
 
-@in_other_words
+@equivalent
 def put_at(w: "ArrayWriter", node: Node) -> Tree:
     index = w.trimmed(node.attrs["index"], node.shape)
     first, rest = _split_index(index, node.ndim)
@@ -547,20 +547,20 @@ def _with_values_at(w: "ArrayWriter", node: Node, index: tuple) -> Tree:
     return Call("put_over", (x, _as_argument(w, index), src))
 
 
-@in_other_words
+@equivalent
 def select_scatter(w: "ArrayWriter", node: Node) -> Tree:
     whole = (slice(None),) * axis(node.attrs["dim"], node.ndim)
     return _with_values_at(w, node, (*whole, node.attrs["index"]))
 
 
-@in_other_words
+@equivalent
 def slice_scatter(w: "ArrayWriter", node: Node) -> Tree:
     dim, start, end, step = node.attrs.values()
     part = slice(start, end, None if step == 1 else step)
     return _with_values_at(w, node, (*(slice(None),) * axis(dim, node.ndim), part))
 
 
-@in_other_words
+@equivalent
 def diagonal_scatter(w: "ArrayWriter", node: Node) -> Tree:
     offset, *dims = node.attrs.values()
     if node.ndim != 2 or [axis(d, 2) for d in dims] != [0, 1]:
@@ -596,7 +596,7 @@ def _added_at(w: "ArrayWriter", node: Node, places: Tree) -> Tree:
     return sums if node.ndim == 1 else Method(sums, "reshape", (w.attribute(node, "shape"),))
 
 
-@in_other_words
+@equivalent
 def gather(w: "ArrayWriter", node: Node) -> Tree:
     x, index = node.parents
     if not x.ndim or not index.ndim:
@@ -616,7 +616,7 @@ def _cut_to_index(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) 
     return base if set(parts) == {":"} else tree.Subscript(base, (Verbatim(", ".join(parts)),))
 
 
-@in_other_words
+@equivalent
 def scatter_to(w: "ArrayWriter", node: Node) -> Tree:
     index = node.parents[1]
     if not node.ndim or not index.ndim:
@@ -627,12 +627,12 @@ def scatter_to(w: "ArrayWriter", node: Node) -> Tree:
     return _added_at(w, node, places)
 
 
-@in_other_words
+@equivalent
 def windows(w: "ArrayWriter", node: Node) -> Tree:
     return _windows(w, node, w.operand(node, 0), **node.attrs)
 
 
-@in_other_words
+@equivalent
 def overlap(w: "ArrayWriter", node: Node) -> Tree:
     stride, dilation = node.attrs["stride"], node.attrs["dilation"]
     kernel = node.parents[0].shape[-len(stride) :]

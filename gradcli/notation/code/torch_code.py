@@ -12,7 +12,7 @@ from ...graphs.shapes import Shape, numel
 from ...operators.indexing import index_text
 from ...operators.leaves import Array
 from .. import tree
-from ..formulas.formula import CodeWriter, Idiom, Writer, idioms, is_row_major, number_of
+from ..formulas.formula import CodeWriter, Idiom, Writer, is_row_major, number_of, register_in
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Number, Tree, Verbatim
 
@@ -25,20 +25,20 @@ def expression(node: Node, names: Mapping[Node, Name]) -> str:
     return tree.text(TorchWriter(names).tree(node))
 
 
-IN_OTHER_WORDS: dict[str, Idiom] = {}
-in_other_words = idioms(IN_OTHER_WORDS)  # for operators without a function in PyTorch
+EQUIVALENTS: dict[str, Idiom] = {}
+equivalent = register_in(EQUIVALENTS)  # for operators without a function in PyTorch
 
 
 class TorchWriter(CodeWriter):
     """Writes formulas as PyTorch code."""
 
-    in_other_words = IN_OTHER_WORDS
+    equivalents = EQUIVALENTS
 
     def operand(self, node: Node, place: int) -> Tree:
         """An input of a node; numbers become tensors if PyTorch's function needs tensors."""
         written, source = super().operand(node, place), node.inputs[place]
         infix = node.op.spelling and node.op.family == "elementwise"
-        if source not in self.numbers or infix or self.takes(node, place):
+        if source not in self.numbers or infix or self.takes_number(node, place):
             return written
         value = number_of(source)
         is_number = isinstance(written, Number)
@@ -74,25 +74,25 @@ class TorchWriter(CodeWriter):
 # ---- operators without a function in PyTorch -----------------------------------------------------
 
 
-@in_other_words
+@equivalent
 def tensor(w: TorchWriter, node: Node) -> Tree:
     data = node.attrs["data"]
     return Verbatim(array(data.value) if data.value.size <= LARGE else str(data))
 
 
-@in_other_words
+@equivalent
 def long(w: TorchWriter, node: Node) -> Tree:
     rows = Writer.one_hot(w, node.parents[0])
     return rows._replace(function="F.one_hot") if isinstance(rows, Call) else w.by_name(node)
 
 
-@in_other_words
+@equivalent
 def put_at(w: TorchWriter, node: Node) -> Tree:
     index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place, w.indices)
     return _added_at(w, node, tree.Subscript(_flat_indices(w, node), (Verbatim(index),)))
 
 
-@in_other_words
+@equivalent
 def overlap(w: TorchWriter, node: Node) -> Tree:
     stride, dilation = node.attrs["stride"], node.attrs["dilation"]
     kernel = node.parents[0].shape[-len(stride) :]
@@ -120,14 +120,14 @@ def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:
     return {"n": count, "shape": w.shape(node.shape)}
 
 
-@in_other_words
+@equivalent
 def scatter_to(w: TorchWriter, node: Node) -> Tree:
     zeros = f"torch.zeros({{shape}}{w.kind('float')}).scatter_add({{dim}}, {{1}}, {{0}})"
     holes = {name: w.attribute(node, name) for name in ("shape", "dim")}
     return spelled(zeros, holes | {"0": w.operand(node, 0), "1": w.operand(node, 1)})
 
 
-@in_other_words
+@equivalent
 def bce_terms(w: TorchWriter, node: Node) -> Tree:
     pair = tree.text(Listing((w.operand(node, 0), w.operand(node, 1))))[1:-1]
     return Call(
@@ -137,7 +137,7 @@ def bce_terms(w: TorchWriter, node: Node) -> Tree:
     )
 
 
-@in_other_words
+@equivalent
 def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
     targets = tree.text(w.operand(node, 1))
     how = ", ".join(f"{name}={value!r}" for name, value in node.attrs.items())
@@ -145,7 +145,7 @@ def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
     return Call(f"torch.func.grad(lambda p: {loss})", (w.operand(node, 0),))
 
 
-@in_other_words
+@equivalent
 def kron(w: TorchWriter, node: Node) -> Tree:
     """kron of contiguous operands, because PyTorch 2.13 refuses column-major ones."""
     parts = [
@@ -155,13 +155,13 @@ def kron(w: TorchWriter, node: Node) -> Tree:
     return Call("torch.kron", tuple(parts))
 
 
-@in_other_words
+@equivalent
 def zero_pad(w: TorchWriter, node: Node) -> Tree:
     amount = tuple(n for pair in reversed(node.attrs["amount"]) for n in pair)
     return Call("F.pad", (w.operand(node, 0), w.plain(amount)))
 
 
-@in_other_words
+@equivalent
 def windows(w: TorchWriter, node: Node) -> Tree:
     kernel, stride, dilation = node.attrs.values()
     return _unfolded(w, w.operand(node, 0), kernel, stride, dilation)

@@ -239,7 +239,7 @@ class Writer:
         if one_hot is not None:
             return one_hot
         foreign = source in self.numbers and node not in self.numbers
-        foreign = foreign and not self._takes_numbers(node, place)
+        foreign = foreign and not self._may_be_number(node, place)
         value = number_of(source)
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
@@ -269,23 +269,28 @@ class Writer:
         name = "F.one_hot" if "one_hot" in self.used else "one_hot"
         return Call(name, (Name(labels.text), written.args[0]))
 
-    def _takes_numbers(self, node: Node, place: int) -> bool:
+    def _may_be_number(self, node: Node, place: int) -> bool:
         """Whether an input may be written as a Python number."""
         op = node.op
-        return bool(op.spelling) or op.family in ANY_OPERAND or self.takes(node, place)
+        return bool(op.spelling) or op.family in ANY_OPERAND or self.takes_number(node, place)
 
     def takes_no_mask(self, node: Node, place: int) -> bool:
         """Whether an input is a mask that has to be converted to numbers."""
         op, source = node.op, node.inputs[place]
-        if op.takes == "any" or op.of_one_kind or source is None or source.dtype != "bool":
+        if (
+            op.input_dtypes == "any"
+            or op.needs_one_dtype
+            or source is None
+            or source.dtype != "bool"
+        ):
             return False
-        return "no masks" in op.takes or all(i.dtype == "bool" for i in node.parents)
+        return "no masks" in op.input_dtypes or all(i.dtype == "bool" for i in node.parents)
 
     def in_numbers(self, mask: Node) -> Tree:
         """The formula of a mask, converted to floats."""
         return Method(self.trees[mask], "double")
 
-    def takes(self, node: Node, place: int) -> bool:
+    def takes_number(self, node: Node, place: int) -> bool:
         """Whether PyTorch's function accepts a number for an input."""
         return node.op.takes_number(place, [i in self.numbers for i in node.parents])
 
@@ -458,10 +463,10 @@ class OperatorWriter(Writer):
 
 class CodeWriter(Writer):
     """Writes formulas as code of a library. Operators without a spelling are written by a function
-    in `in_other_words`, or by their expansion.
+    in `equivalents`, or by their expansion.
     """
 
-    in_other_words: ClassVar[Mapping[str, "Idiom"]] = {}
+    equivalents: ClassVar[Mapping[str, "Idiom"]] = {}
 
     def has_name(self, node: Node) -> bool:
         """Whether the library has a name for an operation."""
@@ -469,7 +474,7 @@ class CodeWriter(Writer):
 
     def by_expansion(self, node: Node) -> bool:
         """Whether a node is written by the expansion of its operator."""
-        named = self.has_name(node) or node.op.name in self.in_other_words
+        named = self.has_name(node) or node.op.name in self.equivalents
         return node.op.expand is not None and not named
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
@@ -480,7 +485,7 @@ class CodeWriter(Writer):
         """The formula of a node, from the formulas of its sources."""
         if self.by_expansion(node):
             return self.trees[node.op.expanded(node)]
-        special = self.in_other_words.get(node.op.name)
+        special = self.equivalents.get(node.op.name)
         return special(self, node) if special else self.by_name(node)
 
     def by_name(self, node: Node) -> Tree:
@@ -543,7 +548,7 @@ IDIOMS: dict[str, Idiom] = {}
 UNPARENTHESIZED = (ast.Compare, ast.BinOp, ast.UnaryOp)  # a text with these may need parentheses
 
 
-def idioms(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
+def register_in(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
     """A decorator: add a function to a table, for operators of these names or of its own."""
 
     def add(function: Idiom) -> Idiom:
@@ -553,7 +558,7 @@ def idioms(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
     return add
 
 
-idiom = idioms(IDIOMS)
+idiom = register_in(IDIOMS)
 
 
 def spread(sizes: Tree) -> tuple[Tree, ...]:
@@ -596,7 +601,7 @@ def kron(w: "Writer", node: Node) -> Tree:
     )
 
 
-@idioms(IDIOMS, "zeros", "ones")
+@register_in(IDIOMS, "zeros", "ones")
 def _filled(w: "Writer", node: Node) -> Tree:
     name, like = node.op.name, w.same_kind(node)
     if like is not None:

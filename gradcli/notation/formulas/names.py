@@ -388,7 +388,7 @@ def _with_atom_in_sum(
         return
     if not all(constant_along(f, x, over) for f in rest):
         return
-    if not all(_fits(f, total) for f in outside):
+    if any(f.ndim > total.ndim for f in outside) and not total.attrs["keepdim"]:
         return
     body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
     new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
@@ -416,10 +416,6 @@ def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:
     """t for a factor t.unsqueeze(1) of a sum over dimension 1; other factors unchanged."""
     new = f.op.name == "unsqueeze" and (axis(f.attrs["dim"], f.ndim),) == over
     return f.parents[0] if new and f.ndim > total.ndim else f
-
-
-def _fits(f: Node, total: Node) -> bool:
-    return f.ndim <= total.ndim or total.attrs["keepdim"]
 
 
 def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficient]:

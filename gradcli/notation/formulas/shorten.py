@@ -60,7 +60,7 @@ class Shortener:
         quick: bool = False,
     ):
         familiar = [stripped(n, {}) for n in program]
-        self.counted = Counting(familiar)
+        self.counted = DimensionStyle(familiar)
         held = [n for n in names if n.op.name != "input"]
         ways = dict.fromkeys(((), tuple(held[-1:]), tuple(held)))
         self.searches = [
@@ -157,7 +157,7 @@ class Length:
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
             foreign = self.writer.is_foreign(n)
-            mixed = n.op.of_one_kind and len({i.dtype for i in n.parents}) > 1
+            mixed = n.op.needs_one_dtype and len({i.dtype for i in n.parents}) > 1
             penalty += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.penalties[n] = penalty
         return penalty
@@ -412,7 +412,7 @@ class Search:
         yield from self.names.with_names(n, self.normal)
 
 
-class Counting:
+class DimensionStyle:
     """Writes dimensions as the `program` does, which may count all of them from the end: dim=-1."""
 
     def __init__(self, program: Collection[Node]):

@@ -44,7 +44,7 @@ from .expressions import (
 )
 from .factors import fraction, split_number
 from .lower import Lowering
-from .written import Lettering, Writing, opposite
+from .written import IndexRenaming, Writing, opposite
 
 Values = Callable[[Node], Any]
 MOST_TERMS, FIRST = 8, 3  # terms that are written; of more terms the first ones and the last
@@ -146,7 +146,7 @@ class Terms:
 
     def lettered(self, e: Expr) -> Expr:
         """The expression with readable letters for its remaining sums."""
-        return Lettering({}, self.sizes)(e, self.reserved)
+        return IndexRenaming({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
         """The value of an expression; None if unknown, or if a singular matrix is inverted."""

@@ -39,7 +39,7 @@ from .expressions import (
 )
 from .lower import Lowering, holds_true_places
 from .places import Place
-from .written import LETTERS, Lettering, Writing, free_letters
+from .written import LETTERS, IndexRenaming, Writing, free_letters
 
 KnownSizes = Callable[[], Mapping[int, Node]]  # sizes, each as a node that expresses it
 Values = Callable[[Node], Any]  # the array of a node, or None if it is unknown
@@ -71,11 +71,18 @@ class Notation(NamedTuple):
         index of the j-th True of a mask counts twice for the same reason.
         """
         inside = {*inner(self.expr)}
-        found = [e for e in inside if is_condition(e)]
-        functions = sum(isinstance(e, Function) for e in found)
-        fixed = sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
-        by_mask = any(isinstance(e, Element) and holds_true_places(e.node) for e in inside)
-        return functions + 2 * (fixed + by_mask)
+        functions = sum(is_condition(e) and isinstance(e, Function) for e in inside)
+        fixed = sum(map(_is_fixed, inside))
+        return functions + 2 * (fixed + any(map(_is_true_place, inside)))
+
+    @property
+    def has_literal_indices(self) -> bool:
+        """Whether the right side has an index that may depend on values: that of δ[i,2], or of the
+        j-th True of a mask.
+        """
+        inside = {*inner(self.expr)}
+        deltas = (e for e in inside if isinstance(e, Relation) and e.symbol == "==")
+        return any(map(_is_fixed, deltas)) or any(map(_is_true_place, inside))
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The equation with letters replaced by other letters or numbers."""
@@ -257,7 +264,7 @@ class Indices:
         built = self._lowered(self.out, self.out_places, names)
         if built is None:
             return None
-        return Lettering({}, built[1])(built[0], {*self.reserved, *_plain(self.out_places)})
+        return IndexRenaming({}, built[1])(built[0], {*self.reserved, *_plain(self.out_places)})
 
     def _lowered(
         self,
@@ -336,7 +343,7 @@ class Indices:
         built = self._lowered(node, at, self._names_beside(node), lowering)
         if built is None:
             return None
-        e = Lettering(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})
+        e = IndexRenaming(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})
         return self._notation(_indexed(left, at), e, at)
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
@@ -345,7 +352,7 @@ class Indices:
         if result is None:
             return None
         e, at, sizes = result
-        e = Lettering({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
+        e = IndexRenaming({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
         out = self.called
         left = tree.Infix(
             "/",
@@ -409,8 +416,14 @@ class Indices:
         return Notation(left, right, plain, count, e, at, names)
 
 
-def _is_fixed(e: Relation) -> bool:
-    return isinstance(e.left, int) or isinstance(e.right, int)
+def _is_fixed(e: Expr) -> bool:
+    """Whether an expression is a relation between a place and a number."""
+    return isinstance(e, Relation) and (isinstance(e.left, int) or isinstance(e.right, int))
+
+
+def _is_true_place(e: Expr) -> bool:
+    """Whether an expression is the index of a True element of a mask."""
+    return isinstance(e, Element) and holds_true_places(e.node)
 
 
 def _same_shape_operands(node: Node) -> list[Node]:

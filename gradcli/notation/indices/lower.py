@@ -16,6 +16,7 @@ see unguarded() in lowering_primitives.py.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from math import nan
 from typing import Any, NamedTuple
 
@@ -116,14 +117,12 @@ class Lowering(LoweringPrimitives):
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
 
     def _as_condition(self, mask: Node, at: tuple[Place, ...]) -> Expr:
-        """A mask as a condition on elements, written alike for all values of the inputs: x < -1 in
-        the mask (x > 0) | (x < -1) is written even if no element is less than -1.
+        """A mask as a condition on elements, written in the same way for all values of the inputs:
+        x < -1 in the mask (x > 0) | (x < -1) is written even if no element is less than -1.
         """
-        values, self.values = self.values, None
-        try:
-            return self(mask, at)
-        finally:
-            self.values = values
+        without_values = copy(self)
+        without_values.values = None
+        return without_values(mask, at)
 
     def _of_argument(self, node: Node) -> Node:
         """The node x > 0 for relu(x) > 0, and x ≤ 0 for relu(x) ≤ 0, unless relu(x) has a name;

@@ -2,7 +2,7 @@
 
 For example `2*a[0,0]*g[0,0]` and `(x[0] - y[0])/3`. Coefficients are exact; the order of terms and
 factors, and which products are expanded, are as in backends/elements, which writes all other
-elements. Elements with functions raise NotPlain.
+elements. Elements with functions raise NotPolynomial.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ LONGEST = 2_000  # most terms of one element
 EXACT = 2**53  # floats below it represent integers exactly
 
 
-class NotPlain(Exception):
+class NotPolynomial(Exception):
     """The element is not a polynomial with exact coefficients."""
 
 
@@ -65,12 +65,14 @@ class Polynomials:
                 tick()
                 lower = Lowering(self.names, self.values)
                 out[place] = text(self.of(lower(node, place), {}))
-        except (NotPlain, TooLong, RecursionError):
+        except (NotPolynomial, TooLong, RecursionError):
             return None
         return out.tolist()
 
     def of(self, e: Expr, env: dict[str, int]) -> Polynomial:
-        """An expression as a polynomial; `env` has the values of free letters. Raises NotPlain."""
+        """An expression as a polynomial; `env` has the values of free letters. Raises
+        NotPolynomial.
+        """
         if isinstance(e, Number):
             return _constant(e.value)
         if isinstance(e, Element):
@@ -86,7 +88,7 @@ class Polynomials:
             return _added(self.of(e.body, {**env, e.letter: k}) for k in range(e.size))
         if isinstance(e, Power):
             return _power(self.of(e.base, env), self.of(e.exponent, env))
-        raise NotPlain
+        raise NotPolynomial
 
     def _product(self, e: Product, env: dict[str, int]) -> Polynomial:
         out = _constant(1)
@@ -102,7 +104,7 @@ class Polynomials:
             return {(((self.names[e.node], place), 1),): Fraction(1)}
         array = self.values(e.node)
         if array is None:
-            raise NotPlain
+            raise NotPolynomial
         return _constant(np.asarray(array)[place].item())
 
     def _place(self, place: places.Place, env: dict[str, int]) -> int:
@@ -114,16 +116,16 @@ class Polynomials:
 
 def _constant(value: float) -> Polynomial:
     if value != value or abs(value) >= EXACT or int(value) != value:
-        raise NotPlain
+        raise NotPolynomial
     return {(): Fraction(int(value))} if value else {}
 
 
 def _integer(polynomial: Polynomial) -> int:
-    """The integer that a constant polynomial equals. Raises NotPlain."""
+    """The integer that a constant polynomial equals. Raises NotPolynomial."""
     if not polynomial:
         return 0
     if [*polynomial] != [()] or polynomial[()].denominator != 1:
-        raise NotPlain
+        raise NotPolynomial
     return int(polynomial[()])
 
 
@@ -133,16 +135,16 @@ def _added(parts: Any) -> Polynomial:
         for monomial, number in part.items():
             out[monomial] = out.get(monomial, Fraction(0)) + number
         if len(out) > LONGEST:
-            raise NotPlain
+            raise NotPolynomial
     return {monomial: number for monomial, number in out.items() if number}
 
 
 def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
-    """A product of monomials, or of a polynomial and a number. Raises NotPlain otherwise."""
+    """A product of monomials, or of a polynomial and a number. Raises NotPolynomial otherwise."""
     if len(a) < len(b):
         a, b = b, a
     if len(b) > 1 or (len(a) > 1 and () not in b and b):
-        raise NotPlain
+        raise NotPolynomial
     return {_joined(m, n): p * q for n, q in b.items() for m, p in a.items()}
 
 
@@ -161,7 +163,7 @@ def _power(base: Polynomial, exponent: Polynomial) -> Polynomial:
     if n == 1:
         return base
     if len(base) != 1 or n == 0 or abs(n) > EXACT.bit_length():
-        raise NotPlain
+        raise NotPolynomial
     ((monomial, number),) = base.items()
     return {tuple((symbol, k * n) for symbol, k in monomial): number**n}
 

@@ -51,7 +51,7 @@ def free_letters(taken: Collection[str]):
         number += 1
 
 
-class Lettering:
+class IndexRenaming:
     """Renames the summation indices of expressions. The new letters are those with which `wanted`
     writes the same elements, if possible, otherwise the next unused ones.
     """

@@ -116,10 +116,6 @@ def _is_diagonal(matrix: Any) -> bool:
     return rows == columns and not matrix[~np.eye(rows, dtype=bool)].any()
 
 
-def _is_scaled_identity(matrix: Any) -> bool:
-    return _is_diagonal(matrix) and np.allclose(np.diag(matrix), matrix[0, 0])
-
-
 def _is_selection(matrix: Any) -> bool:
     """Whether each row has a single entry, which is 1."""
     return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
@@ -167,7 +163,7 @@ CONFIRMED_BY = {  # for every name of a structure, the test of its values
     **dict.fromkeys(("row", "dense", "low-rank update", PERMUTED_BLOCKS), lambda x: True),
     "zero": lambda x: not x.any(),
     "identity": lambda x: _is_diagonal(x) and np.allclose(np.diag(x), 1),
-    "scaled identity": _is_scaled_identity,
+    "scaled identity": lambda a: _is_diagonal(a) and np.allclose(np.diag(a), a[0, 0]),
     "diagonal": _is_diagonal,
     "permutation": lambda x: _is_selection(x) and (x.sum(0) == 1).all(),
     "selection": _is_selection,

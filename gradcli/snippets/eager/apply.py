@@ -12,7 +12,7 @@ from . import plans
 from .dispatch import implements
 from .dtypes import DType, promoted, rounded
 from .grad_names import grad_name
-from .kernels import check_kinds
+from .kernels import check_dtypes
 from .layouts import laid_out
 from .mode import MODE
 from .operator_backward import OperatorBackward
@@ -70,7 +70,7 @@ def apply(
         if into is not None:
             raise Unsupported("an in-place operation on dual tensors")
         return MODE.apply_to_duals(op, inputs, attrs, name)
-    check_kinds(op.name, inputs)
+    check_dtypes(op.name, inputs)
     operation = Operation(prepare(op, inputs, attrs), inputs, name, into, line)
     if value is None:
         value = computed(operation.plan, operation.arrays, operation.compute)

@@ -14,7 +14,7 @@ from .autocast import autocast
 from .calls import check_kind, in_place
 from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, as_array, result_type
-from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
+from .kernels import check_alpha, check_divisor, check_dtypes, check_masks, not_implemented
 from .mode import MODE
 from .records import underived
 from .single import fused_sum
@@ -44,7 +44,7 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
         check_masks(left, right)
     check_broadcast(left, right)
     if name == "remainder":
-        check_kinds(name, [left, right])
+        check_dtypes(name, [left, right])
         check_divisor(left, right)
     lookup(name)
     return apply(OPS[name], [left, right], {}, name=record)
@@ -190,7 +190,7 @@ def _invert(m: Machine, self: Tensor) -> Tensor:
 
 
 def _positive(m: Machine, self: Tensor) -> Tensor:
-    check_kinds("positive", [self])
+    check_dtypes("positive", [self])
     return self
 
 

@@ -23,7 +23,7 @@ from .printing import size
 from .records import detached_copy, rename, shown, zeros_like
 from .tables import TABLES, define
 from .tensor import FREED, LABELS, RECORD, Accumulator, Edge, Record, Saved, Tensor, record_class
-from .transforms import refuse_inside
+from .transforms import refuse_backward
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
@@ -97,7 +97,7 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add gradients to the .grad of leaves."""
-    refuse_inside("backward() called")
+    refuse_backward()
     if grad_variables is not None:
         if grad_tensors is not None:
             raise error(

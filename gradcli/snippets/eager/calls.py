@@ -33,7 +33,7 @@ from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimensi
 from .dispatch import implements
 from .dtypes import BOOL, KINDS, DType, result_type
 from .grad_names import OUTPUTS, name_of_call
-from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
+from .kernels import check_alpha, check_divisor, check_dtypes, check_masks, not_implemented
 from .mode import MODE
 from .promotion import as_tensor
 from .single import COMPOSITES, fused_sum
@@ -376,7 +376,7 @@ def _check_in_place(
     if name in ("cumsum", "cumprod") and target.dtype is BOOL:
         raise not_implemented(f"{name}_out_cpu", BOOL)
     if name in ("remainder", "fmod") and args:
-        check_kinds(name, [target, *args])
+        check_dtypes(name, [target, *args])
         check_divisor(target, args[0])
 
 

@@ -641,10 +641,6 @@ def _compile(m: Machine, model: Any = None, **options: Any) -> Any:
 # ---- legacy constructors -------------------------------------------------------------------------
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, Instance) and value.cls.name == "Size"
-
-
 def legacy(name: str, dtype: DType | None) -> Any:
     """A constructor such as torch.FloatTensor, called with a list of numbers or with sizes."""
 
@@ -678,7 +674,7 @@ def new_legacy(m: Machine, dtype: DType | None, *args: Any, **named: Any) -> Ten
     if args and (args[0] is None or isinstance(args[0], float | bool | dict)):
         kind_of = type(args[0]).__name__
         raise error("TypeError", f"new(): data must be a sequence (got {kind_of})")
-    if args and _is_size(args[0]):
+    if args and isinstance(args[0], Instance) and args[0].cls.name == "Size":
         args = args[0].payload
     if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
         return Tensor(np.zeros(args, kind.numpy), kind)

@@ -90,14 +90,14 @@ def _einsum(node: Node, inputs: Sequence[Any]) -> str:
     return "ViewBackward0" if summed else "MulBackward0"
 
 
-def _loss(none: str = "", *, mean: str = "MeanBackward0") -> Name:
+def _loss(none: str = "") -> Name:
     """The name for a loss that PyTorch composes of other functions, by its reduction."""
 
     def name(node: Node, inputs: Sequence[Any]) -> str:
         reduction = node.attrs["reduction"]
         if reduction == "none" and none:
             return none
-        return {"sum": "SumBackward0", "batchmean": "DivBackward0"}.get(reduction, mean)
+        return {"sum": "SumBackward0", "batchmean": "DivBackward0"}.get(reduction, "MeanBackward0")
 
     return name
 

@@ -66,10 +66,6 @@ def ones_(m: Machine, tensor: Tensor) -> Tensor:
     return _write(tensor, 1)
 
 
-def _permutation(count: int) -> Any:
-    return generator().permutation(count)
-
-
 @define("init")
 def sparse_(
     m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
@@ -80,7 +76,7 @@ def sparse_(
     zeros = math.ceil(sparsity * len(tensor.data))
     numbers = _normal_numbers(tensor, 0.0, std, {"generator": generator})
     for column in range(tensor.shape[1]):
-        numbers[_permutation(len(numbers))[:zeros], column] = 0
+        numbers[generator().permutation(len(numbers))[:zeros], column] = 0
     return _write(tensor, numbers)
 
 

@@ -87,7 +87,7 @@ FLOATS = {  # by operator, the error for anything but floats
 }
 
 
-def check_kinds(operator: str, operands: Sequence[Any]) -> None:
+def check_dtypes(operator: str, operands: Sequence[Any]) -> None:
     """Refuse tensors of a dtype that PyTorch's operator does not take."""
     values = [o for o in operands if isinstance(o, Tensor | bool | int | float)]
     if not values or any(isinstance(o, Tensor) and o.dtype.is_floating for o in values):

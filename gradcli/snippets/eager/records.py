@@ -78,7 +78,9 @@ def detached(tensor: Tensor) -> Tensor:
 
 
 def copied(gradient: Tensor) -> Tensor:
-    """A copy through which gradients flow, as create_graph=True makes of an accumulated one."""
+    """A copy of a gradient through which gradients flow, as backward(create_graph=True) makes of a
+    gradient that it accumulates.
+    """
     output = detached_copy(gradient)
     if gradient.requires_grad:
         edges = [None, gradient.edge]

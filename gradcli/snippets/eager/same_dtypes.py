@@ -12,8 +12,8 @@ FLOATS = "cdist only supports floating-point dtypes, X{} got: {}"
 
 
 def _one_dtype(*names: str, says: Says, of: int = 2) -> None:
-    """Register a check that the first `of` tensors have the same dtype; `says` builds the message
-    from two lists of dtype names, as Float and as float.
+    """Register a check that the first `of` tensors have the same dtype. `says` builds the message
+    from the names of their dtypes, once as in Float and Long, once as in float and long.
     """
 
     def function(*args: Any, **_: Any) -> None:

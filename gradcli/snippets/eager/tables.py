@@ -150,7 +150,7 @@ def _checked(path: str, value: Any) -> Any:
         _check_arguments(m, path, value.name, args, named)
         if value.name not in MADE_FROM_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
-        if args and MODE.dual_level and _is_linear_on_dual(value.name, args[0]):
+        if MODE.dual_level and value.name in duals.LINEAR and args and duals.lives(args[0]):
             return duals.on_primal_and_tangent(function)(m, *args, **named)
         if args:
             check_tensors(m, path, value.name, args, named)
@@ -175,11 +175,6 @@ def _own_name(path: str, name: str) -> str:
     if inner in ("fft", "linalg", "special"):
         return f"{inner}_{name}"
     return "log_sigmoid" if name == "logsigmoid" else name
-
-
-def _is_linear_on_dual(name: str, first: Any) -> bool:
-    """Whether a linear function is called on a dual tensor."""
-    return name in duals.LINEAR and duals.lives(first)
 
 
 def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:

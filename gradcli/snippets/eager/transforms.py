@@ -54,12 +54,12 @@ def in_jvp() -> bool:
     return [kind for kind, _ in running()][-1:] == ["jvp"]
 
 
-def refuse_inside(what: str) -> None:
-    """Raise PyTorch's error inside a transform of torch.func."""
+def refuse_backward() -> None:
+    """Refuse backward() inside a transform."""
     if running():
         raise error(
             "RuntimeError",
-            f"{what} inside a functorch transform. This is not supported, please use "
+            "backward() called inside a functorch transform. This is not supported, please use "
             "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
             "transforms.",
         )

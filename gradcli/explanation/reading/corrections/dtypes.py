@@ -147,7 +147,7 @@ def masked_places(case: Case) -> Iterator[Proposal]:
 
 
 def weighted_rows(case: Case, node: ast.Subscript) -> Iterator[Proposal]:
-    """p @ table for the table[p] of rows of weights, which have a gradient."""
+    """Write p @ table for table[p] if p has weights of the rows, which require a gradient."""
     weights, rows = case.tensor(node.slice), case.shape(node.value)
     if weights is not None and weights.requires_grad and rows and weights.shape[-1:] == rows[:1]:
         new = f"{case.operand(node.slice)} @ {case.operand(node.value)}"

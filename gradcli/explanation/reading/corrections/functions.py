@@ -9,7 +9,7 @@ from ....errors import GradcliError
 from ....language.posing import pose
 from ....notation import tree
 from ...analysis import Analysis
-from ...formulas.wording import wording_of
+from ...formulas.formula_writer import writer_of
 from ...short.gradients import Gradients
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, method, operands, owner, parts, target_of, within
@@ -375,7 +375,7 @@ def hook_changed(case: Case) -> Iterator[Proposal]:
 
 def _gradient(a: Analysis) -> str:
     """The text of the gradient of the only input; empty if it is 0. Raises GradcliError."""
-    results = Gradients(a, wording_of(a))
+    results = Gradients(a, writer_of(a))
     (x,) = a.problem.wrt
     formula = results.formula(x)
     return "" if formula is None else tree.text(results.w.in_statements(formula))

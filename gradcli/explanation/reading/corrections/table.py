@@ -13,6 +13,8 @@ from .case import Case, Proposal
 
 Cures = Callable[[Case], Iterator[Proposal]]
 NO_CURE = "-"  # in place of a function's name
+# messages of Python, for which the table has a reason only if the program is known
+OF_PYTHON = re.compile(r"(unsupported|bad) operand|'\w+' object|can't multiply|can only concat")
 
 
 class Kind(NamedTuple):
@@ -50,3 +52,12 @@ def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
         match = kind.pattern.match(message)
         if match:
             yield kind, match
+
+
+def reason_of(text: str) -> str:
+    """Why PyTorch raises the error in the last line of a text, such as a traceback; "" for other
+    texts.
+    """
+    last = (text.strip().splitlines() or [""])[-1]
+    message = re.sub(r"^\s*(E\s+)?\w*Error: ", "", last).strip('`"> ')
+    return "" if OF_PYTHON.match(message) else next((kind.why for kind, _ in kinds(message)), "")

@@ -28,6 +28,8 @@ def log_of(node: Node) -> Node | None:
     number = constant(node)
     if number is not None:
         return number_node(log(number)) if number > 0 else None
+    if node.op.log is not None:
+        return OPS[node.op.log](*node.inputs, **node.attrs)
     rule = RULES.get(node.op.name)
     return None if rule is None else rule(node)
 
@@ -172,8 +174,6 @@ RULES = {
     "exp": lambda n: n.parents[0],
     "exp2": lambda n: n.parents[0] * log(2),
     "expm1": lambda n: _of_difference(n.parents[0], number_node(0)),
-    "sigmoid": lambda n: OPS["logsigmoid"](n.parents[0]),
-    "softmax": lambda n: OPS["log_softmax"](n.parents[0], dim=n.attrs["dim"]),
     "ndtr": lambda n: OPS["log_ndtr"](n.parents[0]),
     "cosh": lambda n: OPS["logaddexp"](n.parents[0], negated(n.parents[0])) - log(2),
     "mul": _product,

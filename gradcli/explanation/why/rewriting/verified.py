@@ -22,6 +22,7 @@ RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
     *((0.1, 0.3), (-0.2, 0.0)),
 )
+STEP = 1e-5  # of difference quotients
 NEAR = 1e-6  # the distance at which limits are evaluated
 AGREES = 1e-3  # relative tolerance of limits and slopes
 
@@ -176,15 +177,15 @@ class Verifier:
         """
         for name, grad in zip(self.names, grads):
             for index in np.ndindex(grad.shape):
-                slope = self._slope(values, name, index, 1e-5)
+                slope = self._slope(values, name, index)
                 if slope is None or abs(slope - grad[index]) > AGREES * max(1, abs(slope)):
                     return False
         return True
 
-    def _slope(self, values: dict[str, Any], name: str, index: Any, step: float) -> float | None:
+    def _slope(self, values: dict[str, Any], name: str, index: Any) -> float | None:
         """A central difference; None if it is not finite."""
-        above, below = (self._seeded_output_at(values, name, index, s) for s in (step, -step))
-        return None if above is None or below is None else (above - below) / (2 * step)
+        above, below = (self._seeded_output_at(values, name, index, s) for s in (STEP, -STEP))
+        return None if above is None or below is None else (above - below) / (2 * STEP)
 
     def _seeded_output_at(
         self, values: dict[str, Any], name: str, index: Any, step: float

@@ -16,7 +16,7 @@ def broadcast_by_other_operands(node: Node) -> Node | None:
     """x + y.expand(x.shape) = x + y; where(c, ones, x) = where(c, 1, x)."""
     for position, operand in enumerate(node.inputs):
         smaller = None if operand is None else unbroadcast(operand)
-        if smaller is None or (smaller.op.name == "constant" and not _takes_numbers(node.op)):
+        if smaller is None or (smaller.op.name == "constant" and not _may_be_number(node.op)):
             continue
         new = node.op(*node.inputs[:position], smaller, *node.inputs[position + 1 :], **node.attrs)
         if new.shape == node.shape:
@@ -24,7 +24,7 @@ def broadcast_by_other_operands(node: Node) -> Node | None:
     return None
 
 
-def _takes_numbers(op: Operator) -> bool:
+def _may_be_number(op: Operator) -> bool:
     """Whether PyTorch accepts a Python number in place of a tensor operand."""
     return bool(op.spelling) or op.numbers in (True, "together") or op.torch is None
 
@@ -51,7 +51,7 @@ def _unbroadcast_elementwise(x: Node) -> Node | None:
     inputs = [i for i in parts if i is not None]
     if len(inputs) < len(x.inputs) or all(i.op.name == "constant" for i in inputs):
         return None
-    if not _takes_numbers(x.op) and any(i.op.name == "constant" for i in inputs):
+    if not _may_be_number(x.op) and any(i.op.name == "constant" for i in inputs):
         return None
     smaller = x.op(*inputs, **x.attrs)
     padded = (1,) * (x.ndim - smaller.ndim) + smaller.shape

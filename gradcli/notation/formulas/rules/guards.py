@@ -326,11 +326,15 @@ def _is_converted_mask(f: Node, e: Coefficient) -> bool:
     return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
 
 
-def _lower_bound(f: Node) -> Node | float | None:
-    """The lower bound of clamp(x, min) or clamp_with_gradient(x, min); None for any other node."""
+def negligibly_clamped(f: Node) -> Node | None:
+    """The operand x of clamp(x, min) or clamp_with_gradient(x, min), if x is never negative and the
+    bound is tiny; None for any other node.
+    """
     if f.op.name == "clamp_with_gradient":
-        return f.attrs["min"]
-    return f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
+        bound = f.attrs["min"]
+    else:
+        bound = f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
+    return f.parents[0] if bound is not None and is_negligible_bound(bound, f.parents[0]) else None
 
 
 @normal("where")
@@ -452,7 +456,7 @@ def no_small_denominator(node: Node) -> Node | None:
     """x / y.clamp(min=1e-12) = x / y for a y that is never negative."""
     result = product_of(node) or NOTHING
     for f, e in result.factors.items():
-        bound = _lower_bound(f)
-        if e < 0 and bound is not None and is_negligible_bound(bound, f.parents[0]):
-            return build(result.times({f: -e, f.parents[0]: e}), node.shape)
+        x = negligibly_clamped(f) if e < 0 else None
+        if x is not None:
+            return build(result.times({f: -e, x: e}), node.shape)
     return None

@@ -70,7 +70,6 @@ identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
     vector_norm(u) ** 2 = u @ u
     sqrt(u @ u) = vector_norm(u)
-    u @ (v / w) = (u / w) @ v
     sum(u) - u @ v = u @ (1 - v)
     sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)

@@ -1,4 +1,4 @@
-"""The names and formulas of nodes. Formulas use the names that the user gave to values."""
+"""Writes the formulas of a problem's nodes, with the names that the user gave to values."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -38,8 +38,8 @@ Definition = tuple[Name, tree.Tree]
 UNREAD = (Token("(no readable formula)", "word"),)
 
 
-class Wording:
-    """The names and formulas of a problem's nodes."""
+class FormulaWriter:
+    """Finds names and formulas for the nodes of a problem; caches the results."""
 
     def __init__(self, analysis: Analysis, cache: Formulas | None = None):
         self.analysis, self.problem = analysis, analysis.problem
@@ -347,12 +347,12 @@ class Wording:
 
     @cached_property
     @within_budget()
-    def generic(self) -> "Wording | None":
-        """The Wording of the problem at generic sizes; None if it has none."""
+    def generic(self) -> "FormulaWriter | None":
+        """The FormulaWriter of the problem at generic sizes; None if it has none."""
         problem = generic_problem(self.problem)
         if problem is None:
             return None
-        w = Wording(type(self.analysis)(problem), formulas_of(problem))
+        w = FormulaWriter(type(self.analysis)(problem), formulas_of(problem))
         gradients = if_applicable(lambda: w.analysis.gradients)
         return None if gradients is None else w  # the program may be invalid at these sizes
 
@@ -481,9 +481,9 @@ class Wording:
 
 
 @once
-def wording_of(a: Analysis) -> Wording:
-    """The Wording of an analysis, the same for all answers, so that searches run once."""
-    return Wording(a)
+def writer_of(a: Analysis) -> FormulaWriter:
+    """The FormulaWriter of an analysis, the same for all answers, so that searches run once."""
+    return FormulaWriter(a)
 
 
 def integer_tensors(problem: Problem) -> dict[Node, Node]:

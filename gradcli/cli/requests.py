@@ -26,12 +26,12 @@ def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -
     SHAPES_ALONE are shown, no arrays are allocated. Raises GradcliError.
     """
     from ..explanation.choices import SHAPES_ALONE
-    from ..request import listed, of_texts
+    from ..request import from_texts, listed
 
     limits = options.limits
     expr = streams.expression(options.expr, limits)
     check_expression(expr, streams.command)
-    request = of_texts(expr, vars(options), limits, partial(LazyInput, streams))
+    request = from_texts(expr, vars(options), limits, partial(LazyInput, streams))
     sections = {*listed(options.show)}
     shapes_alone |= bool(sections) and sections <= {*SHAPES_ALONE}
     return request.for_shapes() if shapes_alone else request
@@ -49,7 +49,7 @@ def choices_of(streams: Streams, options: Options, analysis: Any) -> Any:
         read_element(options.element, analysis.problem) if options.element is not None else None
     )
     entries = analysis.problem.limits.sizes["entries"]
-    return Choices(names, element, options.full, options.precision, entries, typed(streams))
+    return Choices(names, element, options.full, options.precision, entries, command_text(streams))
 
 
 def environment_of(streams: Streams, options: Options, full: bool) -> Any:
@@ -85,13 +85,13 @@ def format_of(streams: Streams, options: Options) -> str:
     """The format that the options name; else the format of the output file's ending; else the
     default for a terminal, or for a file or pipe.
     """
-    asked = options.format or options.graph_format
-    if options.place and asked not in (None, "markdown"):
-        raise GradcliError("option", f"--for {options.place} is Markdown, and -f {asked} is not")
-    if options.place or (options.copy and not asked):
+    named = options.format or options.graph_format
+    if options.place and named not in (None, "markdown"):
+        raise GradcliError("option", f"--for {options.place} is Markdown, and -f {named} is not")
+    if options.place or (options.copy and not named):
         return "markdown"
-    asked = asked or ENDINGS.get(os.path.splitext(options.output or "")[1].lower())
-    return asked or ("terminal" if streams.is_terminal and options.output is None else "plain")
+    named = named or ENDINGS.get(os.path.splitext(options.output or "")[1].lower())
+    return named or ("terminal" if streams.is_terminal and options.output is None else "plain")
 
 
 def explained(streams: Streams, analysis: Any, options: Options) -> None:
@@ -109,7 +109,7 @@ def emit(streams: Streams, answer: Any, options: Options) -> None:
     write(streams, render(answer, format_of(streams, options), environment), options)
 
 
-def typed(streams: Streams) -> str:
+def command_text(streams: Streams) -> str:
     """The command line as typed, without options for the format and the destination of the answer.
     Input from a pipe replaces `-`, if it is a single line.
     """
