@@ -4,6 +4,8 @@ v.put_at(shape, index) is zeros(shape) with v added at the index.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import product
 from math import prod
 from typing import NamedTuple
 
@@ -11,10 +13,23 @@ from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axis
 from ....operators.indexing import full_index
 from .blocks import scattered_term
-from .factoring import terms_of
+from .factoring import added, sum_of, terms_of, terms_of_sum
 from .matrices import is_unit
-from .products import ONE, Product, build, constant_value, product_of
-from .registry import candidate
+from .products import (
+    NOTHING,
+    ONE,
+    SUMS,
+    Product,
+    build,
+    common_powers,
+    constant_value,
+    is_scalar,
+    magnitude,
+    multiplied_by,
+    product_of,
+    scaled,
+)
+from .registry import candidate, normal
 
 MOST = 16  # elements, rows or columns of a stack
 Place = tuple[int, ...]
@@ -26,29 +41,50 @@ class Parts(NamedTuple):
     dims: tuple[int, ...]
     at: Mapping[Place, Node]
 
+    def sizes(self, node: Node) -> Shape:
+        """The sizes of these dimensions of the tensor."""
+        return tuple(node.shape[d] for d in self.dims)
+
 
 @candidate("add", "sub")
 def stack_from_sum(node: Node) -> Node | None:
     """a.put_at((2,), (0,)) + 2 * eye(2)[1] = stack([a, 2.0]), and with rows or columns of a matrix
     in place of elements. Elements of a matrix become a stack of its rows.
     """
-    terms = [_parts_of_term(t, node.shape) for t in terms_of(node) or ()]
-    parts = _sum([t for t in terms if t is not None])
-    sizes = [node.shape[d] for d in parts.dims] if parts else []
-    if parts is None or None in terms or not 2 * len(parts.at) > prod(sizes) <= MOST:
-        return None
-    return _stacked(parts, sizes) if len(parts.at) > 1 else None
+    return as_stack(node) if is_sum_of_stacks(node) else None
 
 
-def _sum(terms: Sequence[Parts]) -> Parts | None:
-    """The sum of terms with parts in the same dimensions; None for other terms."""
-    if len({t.dims for t in terms}) != 1:
+def is_sum_of_stacks(node: Node) -> bool:
+    """Whether a node is a sum in which most elements, rows or columns are known, and they are
+    few.
+    """
+    parts = _parts_of_sum(node) if node.op.name in SUMS and node.shape else None
+    size = MOST + 1 if parts is None else prod(parts.sizes(node))
+    return parts is not None and 1 < len(parts.at) > size / 2 and size <= MOST
+
+
+def as_stack(node: Node) -> Node | None:
+    """A tensor with few elements, rows or columns as the stack of these; None if they are not
+    known.
+    """
+    parts = _parts_of_sum(node)
+    if parts is None or prod(parts.sizes(node)) > MOST:
         return None
-    total: dict[Place, Node] = {}
-    for term in terms:
-        for place, value in term.at.items():
-            total[place] = total[place] + value if place in total else value
-    return Parts(terms[0].dims, total)
+    return _stacked(parts, parts.sizes(node))
+
+
+def _parts_of_sum(node: Node) -> Parts | None:
+    """The parts of a sum, all of whose terms have parts in the same dimensions; None for others."""
+    terms: dict[Place, list[Product]] = {}
+    dims: tuple[int, ...] | None = None
+    for term in terms_of(node) or ():
+        parts = _parts_of_term(term, node.shape)
+        if parts is None or dims not in (None, parts.dims):
+            return None
+        dims = parts.dims
+        for place, value in parts.at.items():
+            terms.setdefault(place, []).append(product_of(value) or Product(ONE, {value: 1}))
+    return None if dims is None else Parts(dims, {k: sum_of(ts) for k, ts in terms.items()})
 
 
 def _stacked(parts: Parts, sizes: Sequence[int], place: Place = ()) -> Node:
@@ -56,7 +92,8 @@ def _stacked(parts: Parts, sizes: Sequence[int], place: Place = ()) -> Node:
     depth = len(place)
     if depth == len(sizes):
         shape = next(iter(parts.at.values())).shape
-        return parts.at[place] if place in parts.at else OPS["zeros"](size=shape)
+        zero = OPS["zeros"](size=shape) if shape else OPS["constant"](value=0.0)
+        return parts.at.get(place, zero)
     inner = [_stacked(parts, sizes, (*place, k)) for k in range(sizes[depth])]
     return OPS["stack"](inner, dim=parts.dims[depth] - depth)
 
@@ -72,12 +109,13 @@ def _parts_of_term(term: Product, shape: Shape) -> Parts | None:
     if parts is None or term.factors[tensors[0]] != 1:
         return None
     scale = term.without(tensors[0])
-    return Parts(parts.dims, {k: build(_times(scale, v), v.shape) for k, v in parts.at.items()})
+    return Parts(parts.dims, {place: _times(scale, v) for place, v in parts.at.items()})
 
 
-def _times(scale: Product, part: Node) -> Product:
-    inner = product_of(part)
-    return scale.times({part: 1} if inner is None else inner.factors, inner.coefficient if inner else ONE)
+def _times(scale: Product, part: Node) -> Node:
+    """A part times scalars; a number is multiplied into the terms of a sum."""
+    terms = [] if scale.factors else terms_of_sum(part)
+    return added([multiplied_by(scale, t) for t in terms]) if terms else scaled(scale, part)
 
 
 def _put_parts(whole: Node, value: Node) -> Parts | None:
@@ -111,6 +149,14 @@ def _unit_place(x: Node) -> int | None:
         return None
     index = x.attrs["index"]
     return index[0] % x.numel if len(index) == 1 and isinstance(index[0], int) else None
+
+
+@normal("stack")
+def zeros_in_stack(node: Node) -> Node | None:
+    """Single zeros in a stack as numbers, as the writer expects."""
+    zero = OPS["constant"](value=0.0)
+    parts = [zero if p.op.name == "zeros" and not p.shape else p for p in node.parents]
+    return None if parts == [*node.parents] else node.op(parts, **node.attrs)
 
 
 @candidate("stack")
@@ -158,29 +204,75 @@ def factors_out_of_stack(node: Node) -> Node | None:
     products = [product_of(p) for p in node.parents]
     if None in products:
         return None
-    first, *others = (p for p in products if p.coefficient)
-    shared = {
-        f: e
-        for f, e in first.factors.items()
-        if not f.shape and all(p.factors.get(f) == e for p in others)
-    }
-    same = all(abs(p.coefficient) == abs(first.coefficient) for p in others)
+    first, *others = (p.split(is_scalar)[0] for p in products if p.coefficient)
+    shared = reduce(lambda p, q: Product(ONE, common_powers(p, q)), others, first).factors
+    same = all(magnitude(p.coefficient) == magnitude(first.coefficient) for p in others)
     number = first.coefficient if same else ONE
     if not shared and number == 1:
         return None
-    rest = [p._replace(coefficient=p.coefficient / number).without(*shared) for p in products]
+    less = {f: -e for f, e in shared.items()}
+    rest = [p.times(less, 1 / number) if p.coefficient else p for p in products]
     inner = [build(p, n.shape) for p, n in zip(rest, node.parents, strict=True)]
-    return build(Product(number, {**shared, node.op(inner, **node.attrs): 1}), node.shape)
+    return scaled(Product(number, shared), node.op(inner, **node.attrs))
 
 
 @candidate("mul", "div", "neg")
 def factors_into_stack(node: Node) -> Node | None:
     """s * stack([a, b]) = stack([s * a, s * b]) for a scalar s, or a number."""
-    product = product_of(node)
-    stacks = [] if product is None else [f for f in product.once("stack") if f.shape == node.shape]
-    if len(stacks) != 1 or any(f.shape for f in product.factors if f is not stacks[0]):
+    factors = product_of(node) or NOTHING
+    tensors = [f for f in factors.factors if f.shape]
+    if len(tensors) != 1 or tensors != factors.once("stack") or tensors[0].shape != node.shape:
         return None
-    (stack,) = stacks
-    scale = product.without(stack)
-    inner = [build(_times(scale, p), p.shape) for p in stack.parents]
-    return stack.op(inner, **stack.attrs)
+    (stack,) = tensors
+    scale = factors.without(stack)
+    return stack.op([_times(scale, p) for p in stack.parents], **stack.attrs)
+
+
+@candidate("stack")
+def diagonal_from_stack(node: Node) -> Node | None:
+    """stack([stack([a, 0]), stack([0, b])]) = stack([a, b]).diag()."""
+    parts = _parts(node)
+    if parts is None or parts.dims != (0, 1) or node.shape[0] != node.shape[1]:
+        return None
+    if any(constant_value(v) != 0 for (i, j), v in parts.at.items() if i != j):
+        return None
+    return OPS["stack"]([parts.at[k, k] for k in range(node.shape[0])]).diag()
+
+
+@candidate("reshape")
+def flat_stack(node: Node) -> Node | None:
+    """stack([stack([a, b]), stack([c, d])]).reshape(4) = stack([a, b, c, d])."""
+    parts = _parts(node.parents[0])
+    if parts is None or parts.dims != (0, 1) or node.ndim != 1:
+        return None
+    rows, columns = node.parents[0].shape
+    zero = OPS["constant"](value=0.0)
+    places = product(range(rows), range(columns))
+    return OPS["stack"]([parts.at.get(place, zero) for place in places])
+
+
+@candidate("mul", "div")
+def product_of_stacks(node: Node) -> Node | None:
+    """stack([a, b]) * stack([c, d]) = stack([a * c, b * d])."""
+    a, b = node.parents
+    if not a.op.name == b.op.name == "stack" or a.shape != b.shape or a.attrs != b.attrs:
+        return None
+    return a.op([node.op(x, y) for x, y in zip(a.parents, b.parents, strict=True)], **a.attrs)
+
+
+@candidate("matmul")
+def dot_product_of_stacks(node: Node) -> Node | None:
+    """stack([a, b]) @ stack([c, d]) = a * c + b * d."""
+    a, b = node.parents
+    if not a.op.name == b.op.name == "stack" or node.shape:
+        return None
+    return sum_of([product_of(x * y) or NOTHING for x, y in zip(a.parents, b.parents, strict=True)])
+
+
+@candidate("sum")
+def sum_of_stack(node: Node) -> Node | None:
+    """stack([a, b]).sum() = a + b for single numbers a and b."""
+    x = node.parents[0]
+    if x.op.name != "stack" or x.ndim != 1 or node.shape:
+        return None
+    return sum_of([product_of(part) or NOTHING for part in x.parents])
