@@ -20,7 +20,6 @@ from .formula import MOST, TOO_LONG, GenericSizes, Writer
 from .names import Names
 from .rules import CANDIDATES, FINAL, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
-from .rules.elements import is_sum_of_stacks
 from .rules.factoring import canonical_sums, negative, terms_of_sum
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
@@ -36,7 +35,6 @@ BUDGET = 1200  # equal nodes tried in one search
 # Penalties, which are added to the number of names, numbers, operators and calls.
 ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
 FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
-UNSTACKED = 12.0  # for a sum of stacks, which is one stack
 SIGNED = 8.0  # for 1 + sign(x), which is harder to read than a mask
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
@@ -154,7 +152,7 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
             penalty += INNER_TRANSPOSE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
-            penalty += SIGNED * _is_signed_mask(n) + UNSTACKED * is_sum_of_stacks(n)
+            penalty += SIGNED * _is_signed_mask(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )

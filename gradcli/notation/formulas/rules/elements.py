@@ -18,7 +18,6 @@ from .matrices import is_unit
 from .products import (
     NOTHING,
     ONE,
-    SUMS,
     Product,
     build,
     common_powers,
@@ -46,21 +45,15 @@ class Parts(NamedTuple):
         return tuple(node.shape[d] for d in self.dims)
 
 
-@candidate("add", "sub")
+@normal("add", "sub")
 def stack_from_sum(node: Node) -> Node | None:
     """a.put_at((2,), (0,)) + 2 * eye(2)[1] = stack([a, 2.0]), and with rows or columns of a matrix
     in place of elements. Elements of a matrix become a stack of its rows.
     """
-    return as_stack(node) if is_sum_of_stacks(node) else None
-
-
-def is_sum_of_stacks(node: Node) -> bool:
-    """Whether a node is a sum in which most elements, rows or columns are known, and they are
-    few.
-    """
-    parts = _parts_of_sum(node) if node.op.name in SUMS and node.shape else None
-    size = MOST + 1 if parts is None else prod(parts.sizes(node))
-    return parts is not None and 1 < len(parts.at) > size / 2 and size <= MOST
+    parts = _parts_of_sum(node) if node.shape else None
+    if parts is None or not 1 < len(parts.at) > prod(parts.sizes(node)) / 2:
+        return None
+    return as_stack(node)
 
 
 def as_stack(node: Node) -> Node | None:
