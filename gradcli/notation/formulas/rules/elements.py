@@ -28,7 +28,7 @@ from .products import (
     product_of,
     scaled,
 )
-from .registry import candidate, normal
+from .registry import candidate, normal, rule
 
 MOST = 16  # elements, rows or columns of a stack
 Place = tuple[int, ...]
@@ -45,7 +45,7 @@ class Parts(NamedTuple):
         return tuple(node.shape[d] for d in self.dims)
 
 
-@normal("add", "sub")
+@rule("add", "sub")
 def stack_from_sum(node: Node) -> Node | None:
     """a.put_at((2,), (0,)) + 2 * eye(2)[1] = stack([a, 2.0]), and with rows or columns of a matrix
     in place of elements. Elements of a matrix become a stack of its rows.
