@@ -79,7 +79,8 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     if a.gradient(x) is not None and rows and columns:
         blocks += remarks(a, w, x, structure)
         cut = not full and max(rows, columns) > SHOWN
-        if cut or not a.jacobian(x).numeric:
+        symbolic = cut or not a.jacobian(x).numeric
+        if symbolic and not by_index.is_by_element(structure.formula):
             blocks += _by_index(w, x)
         if cut:
             blocks += picture_of(a, w, x, structure)
