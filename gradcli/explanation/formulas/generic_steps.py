@@ -52,7 +52,7 @@ def _whole(values: Iterable[Any]) -> Iterator[int]:
 
 def _large(w: Wording, step: Step) -> set[int]:
     """The large numbers in the formulas of the gradients that a step sends."""
-    received = {step.received: Name(w.received)}
+    received = {step.received: w.numbered(1)}
     return large_numbers(w.formula(c.sent, received) for c in step.contributions)
 
 
