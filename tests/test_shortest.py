@@ -351,6 +351,20 @@ CASES = {
         "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",
         "z[:2].put_at((2, 2), (1,)) + y[:2].put_at((2, 2), (0,)) - s * z[:2].put_at((2, 2), (-1,))",
     ],
+    "zeros_in_stack": ["stack([s, zeros(())])"],
+    "whole_from_stack": ["stack([D[0], D[1]])", "stack([sin(s * D[0] / A), sin(s * D[1] / A)])"],
+    "factors_out_of_stack": [
+        "stack([s * t, s ** 2 * x[0]])", "stack([2 * x, -2 * s * x])", "stack([s * t, zeros(())])",
+    ],
+    "factors_into_stack": ["2 * stack([s - t, x[0]])", "stack([x, y]) / s", "-s * stack([s, t])"],
+    "diagonal_from_stack": ["stack([stack([s, zeros(())]), stack([zeros(()), x[0]])])"],
+    "flat_stack": ["stack([stack([s, t]), stack([x[0], zeros(())])]).reshape(4)"],
+    "product_of_stacks": ["stack([s, t]) * stack([x[0], 2 * t])", "stack([x, y]) / stack([y, x])"],
+    "dot_product_of_stacks": ["stack([s, t]) @ stack([x[0], y[1]])"],
+    "sum_of_stack": ["stack([s, 2 * t]).sum()"],
+    "squeeze_of_elementwise": [
+        "cos(A.sum(dim=1, keepdim=True)).squeeze(1)", "(s - x.unsqueeze(1)).squeeze(-1)",
+    ],
     "power_of_a_root": ["exp(x) ** (1 / s - 1)", "x.norm() ** (2 + 1 / s)"],
     "gather_from_one_hot": [
         f"(A[:3] * eye(z.shape[0])[{LABELS}]).sum(dim=1, keepdim=True)",
