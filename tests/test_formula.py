@@ -246,7 +246,8 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 RULE_CASES = {
     "stack_from_sum": [
-        "s.put_at((2,), (0,)) - 2 * eye(2)[1]", "x.put_at((2, 3), (0,)) + s * x.put_at((2, 3), (1,))",
+        "s.put_at((2,), (0,)) - 2 * eye(2)[1]",
+        "x.put_at((2, 3), (0,)) + s * x.put_at((2, 3), (1,))",
         "s.put_at((2, 2), (0, 1)) + exp(s).put_at((2, 2), (1, 0)) - outer(eye(2)[0], eye(2)[0])",
     ],
     "item_of_a_stack": ["stack([x, 2 * x], dim=1)[:, 0]", "stack([x, x * x])[-1] * x"],

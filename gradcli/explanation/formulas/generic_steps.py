@@ -8,7 +8,6 @@ from ...autodiff.reverse import Step
 from ...graphs import walk
 from ...notation import tree
 from ...notation.formulas.sizes import LEAST
-from ...notation.tree import Name
 from .wording import Wording
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")

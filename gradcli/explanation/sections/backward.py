@@ -142,9 +142,9 @@ def _sent(
     same = c.local is step.received
     if not _was_broadcast(c):
         spread = same and c.sent.op.name == "expand"
-        name = _name_of(c.sent, names) if spread or not same else ()
+        named = _name_of(c.sent, names) if spread or not same else ()
         rule = words(received, ", repeated") if spread else formula
-        return [_row(to, (*name, *rule), c.sent, a)]
+        return [_row(to, (*named, *rule), c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
     name = text_of(w.source.short(c.to))

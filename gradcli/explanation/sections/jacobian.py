@@ -84,7 +84,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
             blocks += _by_index(w, x)
         if cut:
             blocks += picture_of(a, w, x, structure)
-        in_list = ()
+        in_list: tuple[Table, ...] = ()
         if rows == 1 and not _fits(a, w, x):
             in_list = _column_by_column(a, w, x, columns if full else SHOWN)
         blocks += in_list or _in_a_table(a, w, x, full, precision)

@@ -16,6 +16,21 @@ def sizes_by_positions(roots: list[Node]) -> list[tuple[int, int]]:
     """For dimensions that are read at constant positions only, pairs of their size and the smallest
     size that has these positions; the largest first.
     """
+    pairs = [p for x, reads in _reads(roots).items() for p in _pairs(x, reads)]
+    return sorted(pairs, key=lambda pair: -pair[1])
+
+
+def read_by_elements(roots: list[Node]) -> set[str]:
+    """The names of the inputs of which a program uses nothing but most of their elements."""
+    return {
+        x.attrs["name"]
+        for x, reads in _reads(roots).items()
+        if x.op.name == "input" and len(_pairs(x, reads)) == x.ndim and not reads[0].shape
+    }
+
+
+def _reads(roots: list[Node]) -> dict[Node, list[Node]]:
+    """The nodes that are used only by indexing, and the nodes that index them."""
     reads: dict[Node, list[Node]] = {}
     whole = {roots[0]}
     for n in walk(roots):
@@ -24,8 +39,7 @@ def sizes_by_positions(roots: list[Node]) -> list[tuple[int, int]]:
                 reads.setdefault(x, []).append(n)
             else:
                 whole.add(x)
-    pairs = [p for x, items in reads.items() if x not in whole for p in _pairs(x, items)]
-    return sorted(pairs, key=lambda pair: -pair[1])
+    return {x: items for x, items in reads.items() if x not in whole}
 
 
 def _pairs(x: Node, reads: list[Node]) -> list[tuple[int, int]]:
@@ -37,8 +51,8 @@ def _pairs(x: Node, reads: list[Node]) -> list[tuple[int, int]]:
     dims = [d for d, items in enumerate(by_dim) if all(map(_is_position, items))]
     sizes = [max(by_dim[d]) + 1 for d in dims]
     places = {tuple(index[d] for d in dims) for index in indices}
-    most_are_read = prod(sizes) <= min(MOST, 2 * len(places) - 1)
-    return [(x.shape[d], n) for d, n in zip(dims, sizes)] if most_are_read and 1 not in sizes else []
+    few_are_left = prod(sizes) <= min(MOST, 2 * len(places) - 1) and 1 not in sizes
+    return [(x.shape[d], n) for d, n in zip(dims, sizes)] if few_are_left else []
 
 
 def _is_position(item: object) -> bool:

@@ -602,8 +602,9 @@ def _whole(item: Tree) -> Tree:
     """3 for 3.0 and for tensor(3.0)."""
     if isinstance(item, Call) and item.function == "tensor" and isinstance(item.args[0], Number):
         item = item.args[0]
-    whole = isinstance(item, Number) and item.value == int(item.value)
-    return Number(int(item.value)) if whole else item
+    if isinstance(item, Number) and item.value == int(item.value):
+        return Number(int(item.value))
+    return item
 
 
 def _filled(digit: str) -> Callable[[Tree], Form]:

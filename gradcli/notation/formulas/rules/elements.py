@@ -128,12 +128,15 @@ def _parts(node: Node) -> Parts | None:
     one = OPS["constant"](value=1.0)
     if node.op.name == "stack":
         dim = axis(node.attrs["dim"], node.ndim)
-        rows = [_parts(part) for part in node.parents] if node.ndim == 2 and not dim else [None]
-        if None in rows:
+        rows = [_parts(part) for part in node.parents] if node.ndim == 2 and not dim else []
+        known = [row for row in rows if row is not None]
+        if not known or len(known) < len(rows):
             return Parts((dim,), {(k,): part for k, part in enumerate(node.parents)})
-        return Parts((0, 1), {(k, *p): v for k, row in enumerate(rows) for p, v in row.at.items()})
-    units = [_unit_place(row) for row in (node.parents if node.op.name == "outer" else [node])]
-    return None if None in units else Parts(tuple(range(node.ndim)), {tuple(units): one})
+        return Parts((0, 1), {(k, *p): v for k, row in enumerate(known) for p, v in row.at.items()})
+    units = node.parents if node.op.name == "outer" else [node]
+    places = [place for x in units if (place := _unit_place(x)) is not None]
+    at_one = len(places) == len(units) == node.ndim
+    return Parts((*range(node.ndim),), {(*places,): one}) if at_one else None
 
 
 def _unit_place(x: Node) -> int | None:
@@ -194,8 +197,8 @@ def _read(parts: Sequence[Node], dim: int) -> Node | None:
 @candidate("stack")
 def factors_out_of_stack(node: Node) -> Node | None:
     """stack([s * a, s * b]) = s * stack([a, b]) for a scalar s, or a number."""
-    products = [product_of(p) for p in node.parents]
-    if None in products:
+    products = [p for part in node.parents if (p := product_of(part)) is not None]
+    if len(products) < len(node.parents):
         return None
     first, *others = (p.split(is_scalar)[0] for p in products if p.coefficient)
     shared = reduce(lambda p, q: Product(ONE, common_powers(p, q)), others, first).factors
