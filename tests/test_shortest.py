@@ -115,6 +115,19 @@ def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
             assert all(check["ok"] for check in checks)
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes", "assume", "x", "expected"),
+    [  # out / G is 0 / 0 where G is 0, so only if that is excluded
+        ("G * m * M / r**2", "G=(),m=(),M=(),r=4", {"G": "positive"}, "G", "g @ out / G"),
+        ("G * m * M / r**2", "G=(),m=(),M=(),r=4", None, "G", "(g / r ** 2).sum() * M * m"),
+        ("a * b * c * d", "a=(),b=(),c=(),d=()", {"a": "positive"}, "a", "out / a"),
+        ("x.sum().unsqueeze(0).sin()", "x=3", None, "x", "cos(x.sum()).expand_as(x)"),
+    ],
+)
+def test_formulas_by_the_output(text, shapes, assume, x, expected):
+    assert gradcli.formula(text, shapes=read_shapes([shapes]), assume=assume, wrt=x) == expected
+
+
 @pytest.mark.parametrize("rows", ["arange(t.shape[0])", "range(len(p))", "range(3)"])
 def test_labels_of_a_square_matrix_are_those_of_its_columns(rows):
     given = {"shapes": {"p": (3, 3)}, "values": {"t": [1, 0, 2]}}

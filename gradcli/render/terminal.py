@@ -389,7 +389,7 @@ class Page:
             parent, k = stack.pop()
             node = block.nodes[k]
             again = k in drawn and node.inputs
-            added = parent.add(self.text(node.label) + "  (above)" if again else "")
+            added = parent.add(self.text(node.label) + Text("  (above)" if again else ""))
             drawn.add(k)
             stack += [] if again else [(added, i) for i in reversed(node.inputs)]
         return drawing
