@@ -30,7 +30,7 @@ from gradcli.notation.formulas.spelling import read
 NAMES = (
     *("cookbook", "calculus", "learning", "losses", "elements", "matrices", "programs"),
     *("statistics", "objectives", "models", "modern", "by_hand", "classical", "fields", "today"),
-    *("derived", "textbooks"),
+    *("derived", "textbooks", "small"),
 )
 ALL = [i for name in NAMES for i in identities(name)]
 SETTINGS = (0, 1)

@@ -444,6 +444,19 @@ def test_a_gradient_that_is_small_is_not_0():
     assert not v.ok
 
 
+@pytest.mark.parametrize(
+    ("expr", "claim", "ok"),
+    [
+        ("x[0]**2 * x[1]", "x = [2 * x[0] * x[1], x[0]**2]", True),
+        ("x[0]**2 * x[1]", "x = [2 * x[0] * x[1], 2 * x[0]]", False),
+        ("3 * x[0] + x[1]", "x = [3, 1]", True),
+        ("A[0,0] * A[1,1] - A[0,1] * A[1,0]", "A = [[A[1,1], -A[1,0]], [-A[0,1], A[0,0]]]", True),
+    ],
+)
+def test_a_claim_may_list_elements(expr, claim, ok):
+    assert verdict_of(Case(expr, claim, "")).ok is ok
+
+
 @pytest.mark.parametrize("example", one_in(6, RIGHT, named))
 def test_right(example):
     v = verdict_of(example)

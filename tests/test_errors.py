@@ -252,7 +252,7 @@ MISTAKES = [
     (["x.unbind(0).sum()", "-s", "x=2x2"], "arguments", None, "choose one: [0]"),
     (["x * float('nope')"], "arguments", "float('nope')", "no number in the text 'nope'"),
     (["x.max(dim=0)", "-s", "x=2x2"], "arguments", "x.max(dim=0)", ".values"),
-    (["a, b = x * 2; a"], "arguments", "x * 2", "unpacked"),
+    (["a, b = x * 2; a", "-s", "x=3"], "arguments", "x * 2", "unpacked"),
     (["x * 10**400"], "arguments", "10**400", "too large"),
     # shapes
     (["x + y", "-s", "x=2x3,y=2x4"], "shape", "x + y", "3 in one and 4 in the other"),

@@ -245,6 +245,11 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
+    "stack_from_sum": [
+        "s.put_at((2,), (0,)) - 2 * eye(2)[1]",
+        "x.put_at((2, 3), (0,)) + s * x.put_at((2, 3), (1,))",
+        "s.put_at((2, 2), (0, 1)) + exp(s).put_at((2, 2), (1, 0)) - outer(eye(2)[0], eye(2)[0])",
+    ],
     "item_of_a_stack": ["stack([x, 2 * x], dim=1)[:, 0]", "stack([x, x * x])[-1] * x"],
     "trivial_index": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "flip_of_flip": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],

@@ -187,6 +187,11 @@ CASES = [
     ("eye(X.shape[0]) + X @ X.T / s", {}, dict(X=(2, 3), s=(), out=(2, 2))),
     ("softmax(x / T, 1)", {}, dict(x=(2, 3), T=(), out=(2, 3))),
     ("A / B", dict(grad=SEED_23), dict(A=(2, 3), B=(2, 3), out=(2, 3))),
+    ("A[0,0] * A[1,1] - A[0,1] * A[1,0]", {}, dict(A=(2, 2), out=())),
+    ("X[:,0] * X[:,1]", {}, dict(X=(3, 2), out=(3,))),
+    ("y = A @ x; y[0] * y[1]", {}, dict(A=(2, 3), x=(3,), out=())),
+    ("a, b = A @ x; a * b", {}, dict(A=(2, 3), x=(3,), out=())),
+    ("A[0,1] * A[2,2]", {}, dict(A=(3, 4), out=())),  # few of the elements: there may be others
 ]
 
 

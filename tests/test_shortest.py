@@ -115,6 +115,19 @@ def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
             assert all(check["ok"] for check in checks)
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes", "assume", "x", "expected"),
+    [  # out / G is 0 / 0 where G is 0, so only if that is excluded
+        ("G * m * M / r**2", "G=(),m=(),M=(),r=4", {"G": "positive"}, "G", "g @ out / G"),
+        ("G * m * M / r**2", "G=(),m=(),M=(),r=4", None, "G", "(g / r ** 2).sum() * M * m"),
+        ("a * b * c * d", "a=(),b=(),c=(),d=()", {"a": "positive"}, "a", "out / a"),
+        ("x.sum().unsqueeze(0).sin()", "x=3", None, "x", "cos(x.sum()).expand_as(x)"),
+    ],
+)
+def test_formulas_by_the_output(text, shapes, assume, x, expected):
+    assert gradcli.formula(text, shapes=read_shapes([shapes]), assume=assume, wrt=x) == expected
+
+
 @pytest.mark.parametrize("rows", ["arange(t.shape[0])", "range(len(p))", "range(3)"])
 def test_labels_of_a_square_matrix_are_those_of_its_columns(rows):
     given = {"shapes": {"p": (3, 3)}, "values": {"t": [1, 0, 2]}}
@@ -350,6 +363,20 @@ CASES = {
         "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",
         "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",
         "z[:2].put_at((2, 2), (1,)) + y[:2].put_at((2, 2), (0,)) - s * z[:2].put_at((2, 2), (-1,))",
+    ],
+    "zeros_in_stack": ["stack([s, zeros(())])"],
+    "whole_from_stack": ["stack([D[0], D[1]])", "stack([sin(s * D[0] / A), sin(s * D[1] / A)])"],
+    "factors_out_of_stack": [
+        "stack([s * t, s ** 2 * x[0]])", "stack([2 * x, -2 * s * x])", "stack([s * t, zeros(())])",
+    ],
+    "factors_into_stack": ["2 * stack([s - t, x[0]])", "stack([x, y]) / s", "-s * stack([s, t])"],
+    "diagonal_from_stack": ["stack([stack([s, zeros(())]), stack([zeros(()), x[0]])])"],
+    "flat_stack": ["stack([stack([s, t]), stack([x[0], zeros(())])]).reshape(4)"],
+    "product_of_stacks": ["stack([s, t]) * stack([x[0], 2 * t])", "stack([x, y]) / stack([y, x])"],
+    "dot_product_of_stacks": ["stack([s, t]) @ stack([x[0], y[1]])"],
+    "sum_of_stack": ["stack([s, 2 * t]).sum()"],
+    "squeeze_of_elementwise": [
+        "cos(A.sum(dim=1, keepdim=True)).squeeze(1)", "(s - x.unsqueeze(1)).squeeze(-1)",
     ],
     "power_of_a_root": ["exp(x) ** (1 / s - 1)", "x.norm() ** (2 + 1 / s)"],
     "gather_from_one_hot": [

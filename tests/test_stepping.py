@@ -44,7 +44,7 @@ def test_without_a_terminal_all_are_shown():
     assert places(result.out) == [1, 2, 3, 4, 5, 6]
     assert result.out.count("Forward") == result.out.count("Backward") == 3
     assert "1  x @ a    1×1    [[-3]]" in result.out
-    assert "to x    r @ a.T    [[0, 0]]" in result.out
+    assert "to x    r3 @ a.T    [[0, 0]]" in result.out
 
 
 def test_keys_go_forward_and_back():

@@ -142,6 +142,11 @@ i, k, x, y = map(Name, "ikxy")
         (Infix("*", x, y, (1, 2)), r"x \odot y"),
         (Infix("@", x, y, (1, 1)), r"x^{\top} y"),
         (Verbatim("[[1, 2], [3, 4]]"), r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"),
+        (
+            read("stack([stack([x, tensor(0.0)]), tensor([1.0, 0.0])])"),
+            r"\begin{bmatrix} x & 0 \\ 1 & 0 \end{bmatrix}",
+        ),
+        (read("2 * stack([y, -x])"), r"2 \begin{bmatrix} y \\ -x \end{bmatrix}"),
         (Verbatim("'a_b$'"), r"\text{'a}\_\text{b}\$\text{'}"),
     ],
 )

@@ -22,8 +22,10 @@ GENERIC_SIZES = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 102
 class Conflict(GradcliError):
     """Two sizes must be equal and are not; `left` and `right` are these sizes."""
 
-    def __init__(self, message: str, left: int, right: int, hint: str | None = None):
-        super().__init__("shape", message, hint=hint)
+    def __init__(
+        self, message: str, left: int, right: int, hint: str | None = None, code: str = "shape"
+    ):
+        super().__init__(code, message, hint=hint)
         self.left, self.right = left, right
 
 

@@ -55,14 +55,14 @@ from .ruled import Column, Unwrapped, ruled
 from .tensors import tensor_lines
 from .wrapping import wrapped
 
-# These of the 256 colours are legible on white and on black, with a contrast of 4.5:1 to both.
+# These of the 256 colours are legible on white and on black, with a contrast of 4.5:1 to both. Only
+# lines, zeros and ellipses are dim: terminals make dim text too pale to read.
 SEED = "bold color(163)"
 INPUTS = ("color(29)", "color(63)", "color(131)", "color(98)")
 STYLES = {
     "seed": SEED,
     "answer": "bold",
     "number": "",
-    "remark": "dim",
     "heading": "bold",
 }
 GAP = 4  # columns between cells
@@ -129,7 +129,7 @@ class Page:
         for section in document.sections:
             out += [Text("")] * bool(out) + self.section(section)
         if document.more:
-            out.append(Text(self.options(document.more), "dim"))
+            out.append(Text(self.options(document.more)))
         return out
 
     def options(self, more: Sequence[str]) -> str:
@@ -202,7 +202,6 @@ class Page:
         title = self.text(section.title)
         title.stylize(STYLES["heading"])
         remark = self.text(section.remark)
-        remark.stylize(STYLES["remark"])
         room = self.environment.width - cell_len(title.plain) - cell_len(remark.plain)
         if section.remark and room < 2:
             title = title + Text("\n  ") + remark
@@ -390,7 +389,7 @@ class Page:
             parent, k = stack.pop()
             node = block.nodes[k]
             again = k in drawn and node.inputs
-            added = parent.add(self.text(node.label) + Text("  (above)" if again else "", "dim"))
+            added = parent.add(self.text(node.label) + Text("  (above)" if again else ""))
             drawn.add(k)
             stack += [] if again else [(added, i) for i in reversed(node.inputs)]
         return drawing
@@ -426,7 +425,7 @@ class Page:
 
     def left_out(self, sentence: str) -> list[Text]:
         """The remark on omitted rows and columns, if there is one."""
-        return [Text(sentence, "dim")] if sentence else []
+        return [Text(sentence)] if sentence else []
 
     def matrix_lines(
         self, block: Matrix[str], rows: Sequence[int | None], columns: Sequence[int | None]

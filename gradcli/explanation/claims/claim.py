@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
 from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
-from ...graphs import Node, as_node
+from ...graphs import OPS, Node, as_node
 from ...language.arguments.option_texts import values_apart
 from ...language.arguments.values import Reader
 from ...language.building.build import Builder
 from ...language.building.calls import FUNCTIONS
+from ...language.building.operands import List
 from ...language.built import no_tensor
 from ...language.names import free_names
 from ...language.problem import Problem
@@ -319,12 +320,23 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
     Raises GradcliError with a span in the claim.
     """
     builder = _builder(program, problem, problem.values if values is None else values)
-    result = builder.run()
+    result = _stacked(builder.run())
     if not isinstance(result, Node | int | float):
         span = program.span
         hint = no_tensor(result, program).hint
         raise GradcliError("value", "the claim is not a tensor", span=span, hint=hint)
     return as_node(result)
+
+
+def _stacked(result: Any) -> Any:
+    """A list of numbers and tensors, as [2 * x[0], 1] in a derivation by hand, as their stack; any
+    other result is unchanged.
+    """
+    if not isinstance(result, List) or not result:
+        return result
+    parts = [_stacked(part) for part in result]
+    is_listed = all(isinstance(part, Node | int | float) for part in parts)
+    return OPS["stack"]([as_node(part) for part in parts]) if is_listed else result
 
 
 def reread(text: str) -> Program | None:

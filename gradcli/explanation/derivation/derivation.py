@@ -94,7 +94,7 @@ class Line:
 @once
 def derivation(a: Analysis) -> "Derivation":
     """The derivation of a problem. A value that a rule uses several times (as softmax uses its
-    upstream gradient) gets a name if that shortens the derivation of its statement.
+    upstream gradient) gets a name unless that lengthens the derivation of its statement.
     """
     branching, repeated = needed_twice(a)
     cache: Known = {}
@@ -103,7 +103,7 @@ def derivation(a: Analysis) -> "Derivation":
         return whole
     without = Derivation(a, branching, cache)
     changed = {s.position for s in whole.assigned if not repeated.isdisjoint(s.nodes)}
-    shorter = {k for k in changed if whole.length(k) < without.length(k)}
+    shorter = {k for k in changed if whole.length(k) <= without.length(k)}
     named = [n for s in whole.assigned if s.position in shorter for n in s.nodes]
     return Derivation(a, branching | repeated.intersection(named), cache)
 

@@ -93,6 +93,19 @@ def shortest_form(w: FormulaWriter, x: Input) -> Node | None:
     return _shortest_jacobian(w, x, search=searched)[0]
 
 
+def is_by_element(written: Tree | None) -> bool:
+    """Whether a formula lists elements or rows, as `a * stack([x[1], x[0]])` does. Index notation
+    repeats such a list with a δ for each.
+    """
+    while isinstance(written, tree.Block):
+        written = written.result
+    if isinstance(written, tree.Infix) and written.symbol in ("*", "/"):
+        return is_by_element(written.left) or is_by_element(written.right)
+    if isinstance(written, Method | tree.Subscript):  # .diag() and [None]
+        return is_by_element(written.base)
+    return isinstance(written, Call) and written.function in ("stack", "tensor")
+
+
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
     """Explanations of the symbols that occur in lines of index notation, after the `meanings` of
     names.

@@ -148,10 +148,9 @@ class FormulaWriter:
         p = self.problem
         return self.names[p.out] if p.lower_order is None else Name(p.lower_order.wrt[0].name)
 
-    @cached_property
-    def received(self) -> str:
-        """The name of the upstream gradient in a step."""
-        return self._free("r", "received")
+    def numbered(self, step: int) -> Name:
+        """The name of the upstream gradient of an unnamed value, which a step receives: r4."""
+        return Name(self._free(f"r{step}", f"received{step}"))
 
     @cached_property
     def output_name(self) -> str:

@@ -8,7 +8,6 @@ from ...autodiff.reverse import Step
 from ...graphs import walk
 from ...notation import tree
 from ...notation.formulas.sizes import LEAST
-from ...notation.tree import Name
 from .formula_writer import FormulaWriter
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -51,7 +50,7 @@ def _whole(values: Iterable[Any]) -> Iterator[int]:
 
 def _large(w: FormulaWriter, step: Step) -> set[int]:
     """The large numbers in the formulas of the gradients that a step sends."""
-    received = {step.received: Name(w.received)}
+    received = {step.received: w.numbered(1)}
     return large_numbers(w.formula(c.sent, received) for c in step.contributions)
 
 

@@ -12,6 +12,7 @@ from ...errors import if_applicable
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.inference.coefficients import multipliers
+from ...language.inference.elements import read_by_elements
 from ...language.inference.products import (
     in_upper_case,
     operands_of_matmul,
@@ -179,7 +180,9 @@ def with_rank(problem: Problem, have: int, rank: int) -> Reading | None:
     """
     if operands_of_matmul(problem.program):
         return None
-    free = [i.name for i in problem.inputs.values() if i.inferred and len(i.shape) == have]
+    fixed = read_by_elements(problem.roots)
+    inferred = [i for i in problem.inputs.values() if i.inferred and i.name not in fixed]
+    free = [i.name for i in inferred if len(i.shape) == have]
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
         result = _with_ranks(problem, names, rank)
         if result is not None:
@@ -202,7 +205,8 @@ def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
     and a scalar for one vector; inputs with upper-case names keep their rank.
     """
     ranks = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
-    free = [name for name, rank in ranks.items() if rank in (1, 2)]
+    fixed = read_by_elements(problem.roots)
+    free = [name for name, rank in ranks.items() if rank in (1, 2) and name not in fixed]
     upper = in_upper_case(problem.program, free)
     small = [name for name in free if name not in upper]
     chosen = (names for n in range(1, len(small) + 1) for names in combinations(small, n))

@@ -18,6 +18,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, formula
+from ...notation.formulas.rules.elements import as_stack
 from ...notation.jacobians.patterns import (
     KRONECKERS,
     ONE_A_ROW,
@@ -324,20 +325,25 @@ def _beside_rows(x: Node, of: Node) -> Node:
 
 def _stacked_rows(w: FormulaWriter, x: Input) -> tree.Tree | None:
     """The stacked gradients of the elements of an output: `stack([2 * x, A @ x])`. None unless the
-    gradient uses only single elements of the seed, g[0], g[1], ..., as it does if the output stacks
-    scalars.
+    output has few elements at any sizes, or the gradient uses only single elements of the seed,
+    g[0], g[1], ..., as it does if the output stacks scalars.
     """
     grad, seed = w.read_off(x), w.problem.seed.node
     if grad is None or not grad.ndim or seed.ndim != 1 or seed.shape[0] > MOST_ROWS:
         return None
     uses = {n: _picked_element(n, seed) for n in walk([grad]) if seed in n.parents}
-    if None in uses.values():
+    if None in uses.values() and w.problem.generic_sizes is None:
         return None
     rows = []
     for k in range(seed.shape[0]):
-        one_hot = {n: as_node(float(element == k)) for n, element in uses.items()}
-        row = w.shortened(substitute(grad, one_hot))
-        rows.append(row if row.ndim == 1 else row.reshape(shape=(row.numel,)))
+        numbers = [as_node(float(element == k)) for element in range(seed.shape[0])]
+        one_hot = {n: numbers[element] for n, element in uses.items() if element is not None}
+        row = w.shortened(substitute(grad, one_hot | {seed: OPS["stack"](numbers)}))
+        rows.append(row if row.ndim == 1 else w.shortened(row.reshape(shape=(row.numel,))))
+    by_element = [as_stack(row) for row in rows]
+    elements = [row for row in by_element if row is not None]
+    if len(elements) == len(rows):
+        return formula(w.shortened(OPS["stack"](elements)), w.names, w.problem.generic_sizes)
     return formula(OPS["stack"](rows, dim=0), w.names, w.problem.generic_sizes)
 
 

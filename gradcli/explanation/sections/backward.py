@@ -38,6 +38,7 @@ class Names(NamedTuple):
 
     received: Mapping[Node, Tree]
     added: Mapping[Node, str]
+    numbered: Mapping[Node, Name] = {}  # of unnamed values, by step: r4
 
 
 def backward(a: Analysis, w: FormulaWriter, most: int, names: Names | None = None) -> Section:
@@ -68,7 +69,8 @@ def steps(
     """The node of each step, in order, with a function that creates the step, because only few of
     many steps are shown. The sum of a fan-out comes just before the step of its node.
     """
-    names = names or of_program(a)
+    numbered: dict[Node, Name] = {}
+    names = (names or of_program(a))._replace(numbered=numbered)
     arrived: dict[Node, list[Contribution]] = {}
     out: list[tuple[Node, Callable[[], Step]]] = []
 
@@ -79,6 +81,8 @@ def steps(
 
     for k, step in enumerate(a.gradients.steps):
         add_fan_out(step.node, step.received)
+        if step.received not in names.received and step.received is not a.problem.seed.node:
+            numbered.setdefault(step.received, w.numbered(len(out) + 1))
         out.append((step.node, partial(_operation, len(out) + 1, k, a, w, names)))
         for c in step.contributions:
             arrived.setdefault(c.to, []).append(c)
@@ -110,10 +114,11 @@ def _operation(number: int, k: int, a: Analysis, w: FormulaWriter, names: Names)
 
 
 def _received(node: Node, a: Analysis, w: FormulaWriter, names: Names) -> Token:
-    """The upstream gradient of an operation: the seed, `h.grad`, or an unnamed one."""
+    """The upstream gradient of an operation: the seed, `h.grad`, or a numbered one."""
     if node is a.problem.seed.node:
         return w.seed
-    return Token(tree.text(names.received[node]) if node in names.received else w.received)
+    name = names.numbered.get(node)
+    return Token(tree.text(names.received[node] if name is None else name))
 
 
 def _short_text(node: Node, w: FormulaWriter, names: Names) -> Line:
@@ -137,7 +142,9 @@ def _sent(
     same = c.local is step.received
     if c.sent is c.local or c.sent.op.name != "sum_to_size":
         spread = same and c.sent.op.name == "expand"
-        return [_row(to, words(received, ", repeated") if spread else formula, c.sent, a)]
+        named = _name_of(c.sent, names) if spread or not same else ()
+        rule = words(received, ", repeated") if spread else formula
+        return [_row(to, (*named, *rule), c.sent, a)]
     axes = summed_axes(c.local.shape, c.to.shape)
     dims = f"dimension{'s' * (len(axes) > 1)} {', '.join(map(str, axes))}"
     name = text_of(w.source.short(c.to))
@@ -150,6 +157,11 @@ def _sent(
     value = _tensor(c.sent, a)
     summed = Row((repair,) if value is None else (repair, value), 2)
     return [_row(to, formula, c.local, a), summed]
+
+
+def _name_of(sent: Node, names: Names) -> Line:
+    """`r4 = `, before the formula of the gradient that step 4 receives."""
+    return (Formula(names.numbered[sent]), EQUALS) if sent in names.numbered else ()
 
 
 def _side(c: Contribution, node: Node) -> Token:
@@ -197,7 +209,8 @@ def _fan_out(
     often = TIMES.get(len(arrived), f"{len(arrived)} times")
     title = words(*_short_text(node, w, names), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
-    return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
+    to = f" to {names.numbered[total].text}" if total in names.numbered else ""
+    return Step(number, title, words(remark + to, _sum(arrived, a)), _tensor(total, a), ())
 
 
 def _sum(arrived: list[Contribution], a: Analysis) -> str:

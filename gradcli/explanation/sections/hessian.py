@@ -92,7 +92,7 @@ def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[
     a, w = h.gradient(x), h.words(x)
     yield from remarks(a, w, z, structure)
     yield from _times_a_direction(h, x, z)
-    index = by_index.jacobian(w, z)
+    index = None if by_index.is_by_element(structure.formula) else by_index.jacobian(w, z)
     if index is not None and index.plain != "0":  # 0 because of masks, as for norm(x) at 0
         yield Table((Row((_index_line(h, x, z, index),)),))
 

@@ -79,12 +79,14 @@ def jacobian(a: Analysis, w: FormulaWriter, x: Input, full: bool, precision: int
     if a.gradient(x) is not None and rows and columns:
         blocks += remarks(a, w, x, structure)
         cut = not full and max(rows, columns) > SHOWN
-        if cut or not a.jacobian(x).numeric:
+        symbolic = cut or not a.jacobian(x).numeric
+        if symbolic and not by_index.is_by_element(structure.formula):
             blocks += _by_index(w, x)
         if cut:
             blocks += picture_of(a, w, x, structure)
-        all_in_list = rows == 1 and not _fits(a, w, x) and (columns <= SHOWN or not full)
-        in_list = _column_by_column(a, w, x, SHOWN) if all_in_list else ()
+        in_list: tuple[Table, ...] = ()
+        if rows == 1 and not _fits(a, w, x):
+            in_list = _column_by_column(a, w, x, columns if full else SHOWN)
         blocks += in_list or _in_a_table(a, w, x, full, precision)
         blocks.append(Prose(_cost(a, w, x), "size"))
     named = tuple(Row((line,)) for line in w.definitions(*_lines(blocks)))

@@ -163,7 +163,8 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
 
 def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
     """The index notation of a gradient, and one element written out."""
-    index = by_index.gradient(grads.w, x) if few else None
+    listed_already = by_index.is_by_element(grads.formula(x))
+    index = by_index.gradient(grads.w, x) if few and not listed_already else None
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)

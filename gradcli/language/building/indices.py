@@ -7,6 +7,7 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import OPS, Node, Outputs, walk
 from ...graphs.operator import NeedsIntegers
+from ...graphs.shapes import Conflict
 from ...graphs.substitution import substitute
 from ...lazy import np
 from ...operators.indexing import full_index, is_array
@@ -114,7 +115,9 @@ def unpacked_values(b: Scope, statement: Statement, value: Any) -> list:
         have = "one value" if count == 1 else f"{count} values"
         names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
         message = f"{have} cannot be unpacked into {names}"
-        raise GradcliError("arguments", message, span=b.source.span(statement.value))
+        # inference may choose the size of the tensor so that it can be unpacked
+        error = Conflict(message, count, len(statement.names), code="arguments")
+        raise error.at(b.source.span(statement.value))
     parts = several(b, value, statement.value)
     if star is None:
         return parts

@@ -17,6 +17,7 @@ from ...graphs import Node, walk
 from ...graphs.shapes import Conflict, Shape, numel, text
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
+from .elements import sizes_by_positions
 from .stand_ins import Sizes
 
 # They decrease steeply, so that a kernel, which comes after its image, is smaller than the image.
@@ -375,7 +376,8 @@ def _assumed(
 
 def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
     """Pairs of sizes that are usually equal, but differ."""
-    return [*different_sides(roots), *((a, b) for a, b in typical_equal_sizes(roots) if a != b)]
+    pairs = [*typical_equal_sizes(roots), *sizes_by_positions(roots)]
+    return [*different_sides(roots), *((a, b) for a, b in pairs if a != b)]
 
 
 def typical_equal_sizes(roots: list[Node]) -> list[tuple[int, int]]:

@@ -593,6 +593,24 @@ def _needs_parentheses(text: str) -> bool:
 
 
 @idiom
+def stack(w: "Writer", node: Node) -> Tree:
+    """tensor([[1.0, 0.0], [0.0, 2.0]]) for nested stacks of numbers."""
+    numbers = _listed_numbers(w, node)
+    return w.call(node) if numbers is None else Call(w.library("tensor"), (numbers,))
+
+
+def _listed_numbers(w: "Writer", node: Node) -> Tree | None:
+    """Nested stacks of numbers as nested lists; None for other nodes."""
+    value = 0.0 if node.op.name == "zeros" and not node.shape else number_of(node)
+    if value is not None:
+        return w.number(float(value), point=True)
+    if node.op.name != "stack" or node.attrs["dim"] != 0:
+        return None
+    items = [_listed_numbers(w, part) for part in node.parents]
+    return None if None in items else Listing(tuple(filter(None, items)), "[]")
+
+
+@idiom
 def kron(w: "Writer", node: Node) -> Tree:
     parts = ((w.operand(node, k), is_row_major(x)) for k, x in enumerate(node.parents))
     return Call(

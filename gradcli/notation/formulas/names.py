@@ -12,6 +12,7 @@ from ..tree import Name
 from .rules import CANDIDATES, apply_rules
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
+from .rules.known_values import known_positive
 from .rules.products import (
     MOST_PARTS,
     NOTHING,
@@ -149,8 +150,8 @@ class Names:
                 self.products.append((rest, _without_roots(whole)))
 
     def _add_cofactors(self, definition: Product, atom: Node) -> None:
-        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0; and
-        k * exp(-r) = out * r for out = k * exp(-r) / r.
+        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0, or
+        c is assumed to be positive; and k * exp(-r) = out * r for out = k * exp(-r) / r.
         """
         for f, e in definition.factors.items():
             if e == -1 and f.op.name == "input" and f.shape and len(definition.factors) > 2:
@@ -158,7 +159,8 @@ class Names:
         below = self._divisors
         for f in definition.once("input"):
             rest = definition.without(f)
-            if f in below and any(k.inputs for k in rest.factors):
+            is_long = any(k.inputs for k in rest.factors) or len(rest.factors) > 2
+            if is_long and (f in below or known_positive(f)):
                 self.products.append((atom / f, rest))
 
     @cached_property

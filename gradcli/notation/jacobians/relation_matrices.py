@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from .. import tree
+from ..formulas.sizes import LEAST
 from ..formulas.spelling import indexed
 from ..indices.expressions import ONE, Expr, Relation, letters_of, product_of, solve, substituted
 from ..indices.places import Linear, Part, Picked, Place, bounds, linear, plus
@@ -123,7 +124,8 @@ def _selected(
     if by is None:
         if not 0 <= offset < size:
             return None
-        item = tree.text(write.constant(offset if offset + 1 < size else -1))
+        is_last = offset + 1 == size and (not write.generic_sizes or size >= LEAST)
+        item = tree.text(write.constant(-1 if is_last else offset))
         return indexed(eye, f"{before}[{item}]")
     index = write.slice_of(offset, step, count, size)
     if index is None:

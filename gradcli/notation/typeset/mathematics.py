@@ -581,6 +581,32 @@ def _identity(n: Tree) -> Form:
     )
 
 
+def _stacked(parts: Tree) -> Form:
+    """A stack of numbers as a column, nested ones as a matrix, and a tensor of one number as it."""
+    if not isinstance(parts, Listing):
+        return _form(parts)
+    rows = [_row(item) for item in parts.items]
+    if () in rows or len({*map(len, rows)}) > 1:
+        rows = [(item,) for item in parts.items]
+    return Form(ATOM, in_rows(MATRIX, [[[Part(_whole(item))] for item in row] for row in rows]))
+
+
+def _row(item: Tree) -> tuple[Tree, ...]:
+    """The items of a nested stack; () for anything else."""
+    if isinstance(item, Call) and item.function in ("stack", "tensor") and not item.named:
+        item = item.args[0]
+    return item.items if isinstance(item, Listing) else ()
+
+
+def _whole(item: Tree) -> Tree:
+    """3 for 3.0 and for tensor(3.0)."""
+    if isinstance(item, Call) and item.function == "tensor" and isinstance(item.args[0], Number):
+        item = item.args[0]
+    if isinstance(item, Number) and item.value == int(item.value):
+        return Number(int(item.value))
+    return item
+
+
 def _filled(digit: str) -> Callable[[Tree], Form]:
     return lambda like: Form(ATOM, [Sign(digit)])
 
@@ -609,6 +635,8 @@ _OF_ONE: dict[str, Callable[[Tree], Form]] = {
     "double": _masked,
     "float": _masked,
     "eye": _identity,
+    "stack": _stacked,
+    "tensor": _stacked,
     "ones_like": _filled("𝟏"),
     "ones": _filled("𝟏"),
     "zeros_like": _filled("𝟎"),

@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     complements,
     contractions,
     elementary,
+    elements,
     factoring,
     foreign,
     fractions,

@@ -1,5 +1,7 @@
 """Dimensions of size 1 that keepdim or unsqueeze adds and squeeze removes."""
 
+from collections.abc import Callable
+
 from ....graphs import Node, intern, walk
 from ....graphs.shapes import axes, axis
 from ....graphs.substitution import with_attributes
@@ -123,13 +125,29 @@ def unsqueeze_of_elementwise(node: Node) -> Node | None:
     """(1 - x.squeeze(1)).unsqueeze(1) = 1 - x; log(x.sum(dim=1)).unsqueeze(1) = log(x.sum(dim=1,
     keepdim=True)).
     """
+    return _moved_inside(node, lambda n: reshape_of_reshape(n) or unsqueeze_to_keepdim(n))
+
+
+@candidate("squeeze")
+def squeeze_of_elementwise(node: Node) -> Node | None:
+    """cos(x.sum(dim=1, keepdim=True)).squeeze(1) = cos(x.sum(dim=1))."""
+    dim = node.attrs["dim"]
+    if not isinstance(dim, int):
+        return None
+    place = axis(dim, node.parents[0].ndim)
+    return _moved_inside(node, lambda n: n if _has_added(n.parents[0], place) else None)
+
+
+def _moved_inside(node: Node, simplified: Callable[[Node], Node | None]) -> Node | None:
+    """An elementwise expression with squeeze or unsqueeze applied to its operands instead; None
+    unless all of them are simpler then.
+    """
     top, built = node.parents[0], dict[Node, Node]()
     for n in walk([top], lambda n: n.inputs if _is_computed(n, top) else ()):
         if _is_computed(n, top):
             built[n] = intern(n.op, tuple(i and built.get(i, i) for i in n.inputs), n.attrs)
         elif n.shape:
-            unsqueezed = node.op(n, **node.attrs)
-            result = reshape_of_reshape(unsqueezed) or unsqueeze_to_keepdim(unsqueezed)
+            result = simplified(node.op(n, **node.attrs))
             if result is None:
                 return None
             built[n] = result
