@@ -818,7 +818,9 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
 @define("Tensor")
 def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Fill the main diagonal with a number."""
-    if wrap or self.ndim != 2:
+    if self.ndim < 2:
+        raise error("RuntimeError", "dimensions must larger than 1")
+    if wrap or self.ndim > 2:
         raise Unsupported("fill_diagonal_() of a tensor that is not a matrix, or with wrap=True")
     place = calls.call("diagonal", (self,), {}, method=True)
     _constant(place, fill_value, "FillBackward2")

@@ -37,6 +37,8 @@ def target_size(case: Case) -> Iterator[Proposal]:
     if of_input[1:] == of_target[1:] and 0 < of_input[0] < of_target[0]:
         yield from labels_of_batch(case)
     for first, second in compared(case):
+        if case.shape(second) not in (None, of_target):
+            continue
         if of_input == (*of_target, 1):
             yield case.appended(second, f".unsqueeze({len(of_target)})")
         if of_target == (*of_input, 1):

@@ -23,11 +23,12 @@ from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
 
-DEPTH = 5  # errors in succession
+DEPTH = 5  # different errors in succession
 READS = 50
 SECONDS = 1.2  # of CPU time
 LONGEST = 100_000  # characters of a program, as each change is parsed
 WEAK = 2.5  # number of changes that a weak proposal counts as
+RANK = 0.001  # added for each proposal before it, as the likeliest come first
 
 
 class Step(NamedTuple):
@@ -62,7 +63,7 @@ def correction(reading: Reading) -> Correction | None:
         cost, _, current, steps = heapq.heappop(waiting)
         if result and cost + 1 >= result[0][0]:
             break
-        for step, proposal in proposals(current):
+        for rank, (step, proposal) in enumerate(proposals(current)):
             if not reads or time.process_time() > deadline:
                 break
             if proposal.source in seen or undone(current.source, proposal.source):
@@ -70,14 +71,14 @@ def correction(reading: Reading) -> Correction | None:
             seen.add(proposal.source)
             reads -= 1
             new, path = reading.again(proposal.source), (*steps, step)
-            price = cost + (WEAK if proposal.weak else 1)
+            price = cost + RANK * rank + (WEAK if proposal.weak else not repeats(new, step))
             spread = new.status == 0 and broadcast_loss(reading, new) is not None
             if new.status == 0 and keeps_meaning(reading, new, proposal.reprints):
                 worth = price + WEAK if spread else price
                 heapq.heappush(result, (worth, next(serial), Correction(new, path)))
                 if not (proposal.weak or spread):
                     break
-            if len(path) < DEPTH and (
+            if len({s.message for s in path}) < DEPTH and (
                 spread or (new.status == 1 and advanced(current, new, proposal.uncovers))
             ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
@@ -161,6 +162,13 @@ def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
         return False
     same = old.message == new.message and line_of(before) == line_of(after)
     return not same and (earlier or progress(after) >= progress(before))
+
+
+def repeats(after: Reading, step: Step) -> bool:
+    """Whether a changed program raises the same error in another place: the same mistake, whose
+    corrections count as one change.
+    """
+    return (e := after.outcome.exception) is not None and e.message == step.message
 
 
 def line_of(reading: Reading) -> str:
