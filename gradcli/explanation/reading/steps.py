@@ -258,9 +258,16 @@ COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
 
 
 def is_spread(record: Record) -> bool:
-    """Whether an operation combines a column with a row, by broadcasting both."""
+    """Whether an operation compares a column with a row, by broadcasting both."""
     shapes = [t.shape for t in operands(record)]
     pair = record.name.startswith(COMPARING) and len(shapes) == 2
+    return pair and _column_and_row(*shapes)
+
+
+def is_added_to_row(record: Record) -> bool:
+    """Whether an operation adds a column and a vector of the same size, which gives a matrix."""
+    shapes = [t.shape for t in operands(record)]
+    pair = record.name.startswith("Add") and sorted(map(len, shapes)) == [1, 2]
     return pair and _column_and_row(*shapes)
 
 

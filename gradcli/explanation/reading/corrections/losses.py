@@ -16,6 +16,7 @@ from .nodes import (
     method,
     number_of,
     size,
+    within,
 )
 from .text import Edit
 
@@ -150,6 +151,38 @@ def class_target(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, ".squeeze(1)")
         yield case.appended(target, ".view(-1)")
         yield case.appended(scores, ".unsqueeze(0)")
+
+
+def encoded_target(case: Case) -> Iterator[Proposal]:
+    """Write one_hot(y) for the classes y of a kl_div; or, of a target that is an average of
+    classes, for the classes in that average.
+    """
+    for scores, target in compared(case):
+        rows = case.shape(scores) or ()
+        form = f"torch.nn.functional.one_hot({{}}, {rows[-1]}).float()" if len(rows) == 2 else ""
+        for node, uses in _classes_of(case, target) if form else ():
+            if case.shape(node) == rows[:1]:
+                edits = [case.replacing(n, form.format(case.of(n))) for n in uses]
+                yield case.proposal(*edits, note="A row has 1 at its class, and 0 elsewhere.")
+
+
+def _classes_of(case: Case, target: ast.expr) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+    """Integer tensors that a target is, or is averaged from, with the places to change."""
+    tensor, made = case.tensor(target), case.made(target)
+    if tensor is not None and not tensor.dtype.is_floating:
+        yield target, [target]
+    elif tensor is not None and tensor.ndim == 1 and (tensor.data % 1 != 0).any():
+        for name in dict.fromkeys(n.id for n in within(made, ast.Name)):
+            classes = case.tensor_of(name)
+            if classes is not None and classes.dtype.name == "int64":
+                read = [n for n in within(made, ast.Name) if n.id == name]
+                yield read[0], [_outer_item(case, n) for n in read]
+
+
+def _outer_item(case: Case, node: ast.expr) -> ast.expr:
+    """y[i] of the y in it."""
+    outer = case.parents[node]
+    return outer if isinstance(outer, ast.Subscript) and outer.value is node else node
 
 
 def soft_target(case: Case, target: ast.expr) -> Iterator[Proposal]:

@@ -260,6 +260,16 @@ def count_of_tensor(case: Case) -> Iterator[Proposal]:
                 yield case.appended(given, "[0]")
 
 
+def size_of_shape(case: Case) -> Iterator[Proposal]:
+    """Write x.shape[0] for x.shape in a product or quotient, len(x) of a vector."""
+    for node in [n for s in case.sides for n in (s, *within(s, ast.Attribute, ast.Call))]:
+        sized = getattr(node, "attr", "") == "shape" or (method(node) == "size" and not node.args)
+        if sized and not isinstance(case.parents[node], ast.Subscript):
+            several = len(case.shape(owner(node)) or ()) > 1
+            note = "The number of rows; x.numel() is that of all elements." if several else ""
+            yield case.appended(node, "[0]", note=note)
+
+
 def size_for_layer(case: Case) -> Iterator[Proposal]:
     """Write nn.Linear(x.shape[-1], 1) for nn.Linear(x.shape, 1)."""
     for call in case.calls("Linear"):

@@ -239,6 +239,16 @@ def number_as_text(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, f"float({case.of(given)})")
 
 
+def pair_of_betas(case: Case) -> Iterator[Proposal]:
+    """Write betas=(0.9, 0.999) for betas=0.9."""
+    for call in case.calls(*OPTIMISERS):
+        given = keyword(call, "betas")
+        if given is not None and isinstance(case.value(given.value), int | float):
+            new = f"({case.of(given.value)}, 0.999)"
+            why = "betas are two: the averages of the gradient and of its square each have one."
+            yield case.replaced(given.value, new, why=why, note="The second is the default.")
+
+
 def optimiser_itself(case: Case) -> Iterator[Proposal]:
     """Use the optimiser of the program."""
     for call in case.calls():

@@ -18,7 +18,7 @@ from ....snippets.eager.views import readable
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..steps import is_spread, operands, records, records_behind
+from ..steps import is_added_to_row, is_spread, operands, records, records_behind
 from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
@@ -107,7 +107,8 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
 
 UNDONE = re.compile(
     r"\.squeeze\(\)\.(un)?squeeze\(|\.unsqueeze\((\d)\)\.(unsqueeze\(\2\)|squeeze\(|T\b)"
-    r"|\.T\.(T\b|(un)?squeeze\()|\.squeeze\(\)\.T\b|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
+    r"|\.T\.(T\b|(un)?squeeze\()|\.squeeze\(\)\.T\b|\.(float|long)\(\)\.(float|double|long)\("
+    r"|\.double\(\)\.double\(|\.values\.long\("
 )
 
 
@@ -124,11 +125,16 @@ def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
     for warning in after.outcome.warnings:
         if warning.message.startswith("Using a target size") and warning.message not in known:
             return Failure("UserWarning", warning.message, warning.line)
-    spread = [r for way in after.backwards for r in records(way) if is_spread(r)]
-    if spread and (before is None or not any(map(is_spread, computed_by(before)))):
+    spread = [r for way in after.backwards for r in records(way) if makes_matrix(r)]
+    if spread and (before is None or not any(map(makes_matrix, computed_by(before)))):
         sides = " against ".join(str(t.shape) for t in operands(spread[0]))
         return Failure("UserWarning", f"{sides}: each is compared with each", spread[0].line)
     return None
+
+
+def makes_matrix(record: Record) -> bool:
+    """Whether an operation of a column and a row broadcasts both, which is seldom meant."""
+    return is_spread(record) or is_added_to_row(record)
 
 
 def computed_by(reading: Reading) -> Iterator[Record]:
