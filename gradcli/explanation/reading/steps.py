@@ -266,9 +266,9 @@ def is_spread(record: Record) -> bool:
 
 def is_added_to_row(record: Record) -> bool:
     """Whether an operation adds a column and a vector of the same size, which gives a matrix."""
-    shapes = [t.shape for t in operands(record)]
-    pair = record.name.startswith("Add") and sorted(map(len, shapes)) == [1, 2]
-    return pair and _column_and_row(*shapes)
+    row, *column = sorted((t.shape for t in operands(record)), key=len)[:2] or [()]
+    added = record.name.startswith("Add") and len(row) == 1 < row[0]
+    return added and [c[-2:] for c in column] == [(*row, 1)]
 
 
 def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

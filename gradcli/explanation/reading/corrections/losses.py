@@ -238,6 +238,9 @@ def class_places(case: Case) -> Iterator[Proposal]:
             last = "[:, -1]" if keyword(recurrent[0], "batch_first") else "[-1]"
             note = "One class for each sequence: the scores of its last step."
             yield case.appended(scores, last, note=note)
+        if labels is not None and labels == (values or ())[:1] and len(values or ()) == 3:
+            note = "One class for each sequence: the mean of the scores of its steps."
+            yield case.appended(scores, ".mean(1)", note=note)
         if labels is not None and 1 in labels[1:2]:
             yield case.appended(target, ".squeeze(1)")
         if values is not None and values[:-1] == labels:
