@@ -492,6 +492,14 @@ def without_rest(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(case.before(case.statement, text), note=note)
 
 
+def images_of_steps(case: Case) -> Iterator[Proposal]:
+    """Write cnn(x.flatten(0, 1)) for the images of all steps of all samples."""
+    for call in case.calls():
+        if call.args and len(case.shape(call.args[0]) or ()) == 5 and case.is_module(call.func):
+            note = "The images of all steps, one after another, form one batch."
+            yield case.appended(call.args[0], ".flatten(0, 1)", note=note)
+
+
 def missing_batch(case: Case) -> Iterator[Proposal]:
     """Add batch and channel dimensions to an image that has neither."""
     missing = int(case.match[2]) - len(size(case.match[3]))

@@ -37,9 +37,10 @@ def target_size(case: Case) -> Iterator[Proposal]:
         yield from single_score(case, of_input[-1])
     if of_input[1:] == of_target[1:] and 0 < of_input[0] < of_target[0]:
         yield from labels_of_batch(case)
-    for first, second in compared(case):
-        if case.shape(second) not in (None, of_target):
-            continue
+    targets = [s for _, s in compared(case) if case.shape(s) in (None, of_target)]
+    if len(targets) > 1 and of_input == (*of_target, 1):
+        yield case.proposal(*[case.appending(s, f".unsqueeze({len(of_target)})") for s in targets])
+    for first, second in [c for c in compared(case) if c[1] in targets]:
         if of_input == (*of_target, 1):
             yield case.appended(second, f".unsqueeze({len(of_target)})")
         if of_target == (*of_input, 1):

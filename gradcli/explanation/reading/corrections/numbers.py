@@ -189,12 +189,16 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def number_for_layer(case: Case) -> Iterator[Proposal]:
-    """emb(torch.tensor(i)) for the emb(i) of a number, in all calls of the layer."""
+    """emb(torch.tensor(i)) for the emb(i) of a number, in all calls of the layer; a tensor of
+    floats for an array.
+    """
     calls = case.calls(everywhere=True)
     for first, _ in case.calls_of_modules:
         same = [c for c in calls if case.of(c.func) == case.of(first.func) and len(c.args) == 1]
-        given = [a for c in same for a in c.args if type(case.value(a)) is int]
-        edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a in given]
+        given = [(a, case.value(a)) for c in same for a in c.args]
+        edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a, v in given if type(v) is int]
+        arrays = [a for a, v in given if isinstance(a, ast.Name) and hasattr(v, "array")]
+        edits += [case.replacing(a, f"torch.as_tensor({case.of(a)}).float()") for a in arrays]
         if len(edits) > 1:
             yield case.proposal(*edits, why="A layer expects tensors, even for a single number.")
 

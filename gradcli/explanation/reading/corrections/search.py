@@ -71,7 +71,7 @@ def correction(reading: Reading) -> Correction | None:
             seen.add(proposal.source)
             reads -= 1
             new, path = reading.again(proposal.source), (*steps, step)
-            price = cost + RANK * rank + (WEAK if proposal.weak else not repeats(new, step))
+            price = cost + RANK * rank + (WEAK if proposal.weak else not repeats(current, new))
             spread = new.status == 0 and broadcast_loss(reading, new) is not None
             if new.status == 0 and keeps_meaning(reading, new, proposal.reprints):
                 worth = price + WEAK if spread else price
@@ -170,11 +170,13 @@ def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
     return not same and (earlier or progress(after) >= progress(before))
 
 
-def repeats(after: Reading, step: Step) -> bool:
-    """Whether a changed program raises the same error in another place: the same mistake, whose
+def repeats(before: Reading, after: Reading) -> bool:
+    """Whether a changed program raises the same error in another line: the same mistake, whose
     corrections count as one change.
     """
-    return (e := after.outcome.exception) is not None and e.message == step.message
+    old, new = before.outcome.exception, after.outcome.exception
+    same = old is not None and new is not None and old.message == new.message
+    return same and old.line != new.line and line_of(before) != line_of(after)  # type: ignore[union-attr]
 
 
 def line_of(reading: Reading) -> str:
