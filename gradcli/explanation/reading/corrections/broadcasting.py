@@ -177,9 +177,9 @@ def bounded_dimension(case: Case) -> Iterator[Proposal]:
     """
     for node in case.of_type(ast.BinOp):
         for side, other in ((node.left, node.right), (node.right, node.left)):
-            held = case.shape(side.value) if isinstance(side, ast.Subscript) else None
             beside = case.shape(other) or ()
-            if held is not None and len(held) <= len(beside):
+            held = case.shape(value_of(side)) if isinstance(side, ast.Subscript) else None
+            if isinstance(side, ast.Subscript) and held and len(held) <= len(beside):
                 yield from _other_bound(case, side, held, other, beside[-len(held) :])
 
 

@@ -196,7 +196,9 @@ def number_for_layer(case: Case) -> Iterator[Proposal]:
     for first, _ in case.calls_of_modules:
         same = [c for c in calls if case.of(c.func) == case.of(first.func) and len(c.args) == 1]
         given = [(a, case.value(a)) for c in same for a in c.args]
-        edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a, v in given if type(v) is int]
+        edits = [
+            case.replacing(a, f"torch.tensor({case.of(a)})") for a, v in given if type(v) is int
+        ]
         arrays = [a for a, v in given if isinstance(a, ast.Name) and hasattr(v, "array")]
         edits += [case.replacing(a, f"torch.as_tensor({case.of(a)}).float()") for a in arrays]
         if len(edits) > 1:

@@ -10,7 +10,18 @@ from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, is_transposed, keyword, method, owner, size, target_of, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    is_transposed,
+    keyword,
+    method,
+    owner,
+    size,
+    target_of,
+    value_of,
+    within,
+)
 from .numbers import without_array
 from .requiring import leaves, requiring, unfrozen
 
