@@ -258,10 +258,17 @@ COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
 
 
 def is_spread(record: Record) -> bool:
-    """Whether an operation combines a column with a row, by broadcasting both."""
+    """Whether an operation compares a column with a row, by broadcasting both."""
     shapes = [t.shape for t in operands(record)]
     pair = record.name.startswith(COMPARING) and len(shapes) == 2
     return pair and _column_and_row(*shapes)
+
+
+def is_added_to_row(record: Record) -> bool:
+    """Whether an operation adds a column and a vector of the same size, which gives a matrix."""
+    row, *column = sorted((t.shape for t in operands(record)), key=len)[:2] or [()]
+    added = record.name.startswith("Add") and len(row) == 1 < row[0]
+    return added and [c[-2:] for c in column] == [(*row, 1)]
 
 
 def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

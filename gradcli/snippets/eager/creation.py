@@ -101,8 +101,10 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
     """The shape passed to a factory function: zeros(2, 3), zeros((2, 3)) or zeros([2, 3])."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | Tensor):
         sizes = tuple(plain(sizes[0]))
-    shape = tuple(int(s.data) if isinstance(s, Tensor) else s for s in sizes)
+    shape = tuple(s.data.item() if isinstance(s, Tensor) and s.numel == 1 else s for s in sizes)
     for s in shape:
+        if isinstance(s, Tensor):
+            raise Unsupported("a tensor of several elements as a size")
         if isinstance(s, float):
             raise Unsupported("a float as a size")
         if s < 0:

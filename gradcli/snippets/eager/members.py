@@ -818,7 +818,9 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
 @define("Tensor")
 def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Fill the main diagonal with a number."""
-    if wrap or self.ndim != 2:
+    if self.ndim < 2:
+        raise error("RuntimeError", "dimensions must larger than 1")
+    if wrap or self.ndim > 2:
         raise Unsupported("fill_diagonal_() of a tensor that is not a matrix, or with wrap=True")
     place = calls.call("diagonal", (self,), {}, method=True)
     _constant(place, fill_value, "FillBackward2")
@@ -875,7 +877,7 @@ def shape_of_view(shape: Any) -> tuple[int, ...]:
     """The shape passed to view() or reshape(), which may contain -1."""
     if len(shape) == 1 and not isinstance(shape[0], int | Tensor):
         shape = tuple(plain(shape[0]))
-    return tuple(int(s.data) if isinstance(s, Tensor) else s for s in shape)
+    return tuple(int(s.data.item()) if isinstance(s, Tensor) else s for s in shape)
 
 
 def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -1010,6 +1012,8 @@ def _reshaped_in_place(name: str) -> Any:
     """A method that changes a tensor's shape in place, such as x.unsqueeze_(0)."""
 
     def call(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
+        if not MODE.transforms and self.requires_grad:
+            check_writable(self)
         if MODE.transforms or self.requires_grad:
             raise Unsupported(f"{name}_() on a tensor that requires a gradient, or in a transform")
         with recording(False):

@@ -96,6 +96,15 @@ class Scalar(Object):
         self.array = number
         self.cls: Class = _scalar_class(number.dtype.name)
 
+    def __hash__(self) -> int:
+        return hash(self.array)
+
+    def __eq__(self, other: object) -> bool:
+        """As a key of a dict or an item of a set: equal to Python's number or string."""
+        number = other.array if isinstance(other, Scalar) else other
+        plain = isinstance(number, str | int | float | np.generic)
+        return self is other or (plain and bool(self.array == number))
+
 
 class Type(Object):
     """A scalar type: np.float32."""

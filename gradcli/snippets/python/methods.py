@@ -104,6 +104,8 @@ def _operator_method(op: Any, *, swapped: bool = False) -> Callable:
         a, b = plain(a), plain(b)
         if type(a) not in PLAIN or type(b) not in PLAIN:
             return NotImplemented
+        if op.sign == "*" and type(a) is int and type(b) in (str, bytes, list, tuple):
+            return NotImplemented  # the sequence is repeated by its own __rmul__
         if type(a) is str and op.sign == "%" and not swapped:
             return m.percent(a, b)
         try:

@@ -25,15 +25,19 @@ from .nodes import (
     calls_in,
     dims_of,
     dotted,
+    elements,
     is_operation,
     keyword,
     method,
     operands,
     owner,
+    value_of,
 )
 from .pairs import compared_sets, each_with_each, similarity_of_each
 from .products import along_features_of_chunk, product_for_elementwise, transposed_matrices
 from .seeds import of_each_parameter
+
+Shape = tuple[int, ...]
 
 
 def broadcast(case: Case) -> Iterator[Proposal]:
@@ -165,6 +169,45 @@ def part_of_buffer(case: Case) -> Iterator[Proposal]:
             size = f"{case.operand(other)}.shape[{len(beside) - longer[0]}]"
             note = "The sequence is shorter: only the first positions are used."
             yield case.appended(side, f"[{first}: {size}]", note=note)
+
+
+def bounded_dimension(case: Case) -> Iterator[Proposal]:
+    """Write pe[:n] for pe[:, :n], or pe[: x.shape[1]] for pe[: x.shape[0]], where that fits the
+    other operand.
+    """
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            beside = case.shape(other) or ()
+            held = case.shape(value_of(side)) if isinstance(side, ast.Subscript) else None
+            if isinstance(side, ast.Subscript) and held and len(held) <= len(beside):
+                yield from _other_bound(case, side, held, other, beside[-len(held) :])
+
+
+def _other_bound(
+    case: Case, side: ast.Subscript, held: Shape, other: ast.expr, wanted: Shape
+) -> Iterator[Proposal]:
+    slices = elements(side.slice) or [side.slice]
+    bounds = [(k, s.upper) for k, s in enumerate(slices) if isinstance(s, ast.Slice) and s.upper]
+    if len(bounds) != 1 or not all(isinstance(s, ast.Slice) for s in slices):
+        return
+    ((place, bound),) = bounds
+    count, text = case.number(bound), case.of(bound)
+    for dim in range(len(held)) if count else ():
+        if dim != place and _fits(held, dim, count, wanted):  # type: ignore[arg-type]
+            note = f"Dimension {dim} is that of the {count} positions."
+            yield case.replaced(side.slice, f"{':, ' * dim}:{text}", note=note)
+    of_other = case.of(other) in (case.of(owner(bound)), case.of(owner(value_of(bound))))
+    if of_other and _fits(held, place, wanted[place], wanted):
+        dim = (len(case.shape(other) or ()) - len(wanted)) + place
+        yield case.replaced(bound, f"{case.of(other)}.shape[{dim}]")
+
+
+def _fits(held: Shape, dim: int, count: int, wanted: Shape) -> bool:
+    """Whether a tensor broadcasts to a shape after its first `count` elements of a dimension are
+    taken.
+    """
+    taken = (*held[:dim], min(count, held[dim]), *held[dim + 1 :])
+    return all(n in (1, m) for n, m in zip(taken, wanted))
 
 
 def padding_mask(case: Case) -> Iterator[Proposal]:
@@ -323,6 +366,7 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     padded_convolutions,
     strided_shortcut,
     sizes_of_parameters,
+    bounded_dimension,
     part_of_buffer,
     fitted_operands,
     sizes_of_data,

@@ -829,6 +829,14 @@ def pairs(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(node.iter, f"enumerate({case.of(node.iter)})")
 
 
+def named_in_loop(case: Case) -> Iterator[Proposal]:
+    """Write for name, p in net.named_parameters() for net.parameters()."""
+    for loop in [n for n in case.around(case.statement) if isinstance(n, ast.For)]:
+        if len(elements(loop.target)) == 2 and method(loop.iter) == "parameters":
+            why = "parameters() yields tensors without names; unpacking one yields its rows."
+            yield case.renamed_to(loop.iter, "named_parameters", why=why, reprints=True)
+
+
 def formatted(case: Case) -> Iterator[Proposal]:
     """Call the method; or remove the format."""
     if "Tensor" not in case.message:

@@ -126,7 +126,7 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
         return Uncut(case.without_method(node), _at(node, LEFT_OUT[name]))
     if name == "item" and not node.args:
         return _number(case, node)
-    if name == "sample" and _draws_by_formula(case.value(inner)):
+    if name == "sample" and (_draws_by_formula(case.value(inner)) or method(inner) in BY_FORMULA):
         why = "sample() is not differentiable; rsample() computes the sample from the parameters."
         return Uncut(case.renamed(node, "rsample"), _at(node, why))
     if name in ("argmax", "argmin", *ROUNDING):
@@ -140,6 +140,9 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name == "where" and len(node.args) == 3:
         return _step(case, node)
     return None
+
+
+BY_FORMULA = ("Normal", "MultivariateNormal", "Uniform", "Laplace", "Gumbel", "Beta", "Gamma")
 
 
 def _draws_by_formula(distribution: object) -> bool:

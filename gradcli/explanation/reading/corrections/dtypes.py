@@ -92,7 +92,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:
             note = _cut_off(case, node) if end == ".long()" else ""
-            yield case.appended(node, end, note=note)
+            if not (note and "target dtype" in case.message):  # averages of classes are no class
+                yield case.appended(node, end, note=note)
 
 
 def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:

@@ -20,7 +20,7 @@ from .nodes import (
     within,
 )
 from .optimisers import leaf_at_end
-from .requiring import CREATORS, leaves, requiring
+from .requiring import CREATORS, flag_too_late, leaves, requiring
 from .text import Edit
 
 FILLS = "backward() returns None: it fills .grad of the leaves."
@@ -37,6 +37,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from rebound(case)
     yield from not_a_leaf_at_birth(case)
     yield from kept_gradient(case)
+    yield from flag_too_late(case, [r for c in case.backwards if (r := case.root(c)) is not None])
     yield from without_flag(case)
     yield from leaf_again(case)
     yield from after_backward(case)

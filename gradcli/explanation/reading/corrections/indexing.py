@@ -142,7 +142,7 @@ def more_rows(case: Case) -> Iterator[Proposal]:
         (*(int(a.max()) for a in indices if a.size), *(n for n in written if type(n) is int)),
         default=0,
     )
-    for call in case.calls("Embedding", everywhere=True):
+    for call in case.calls("Embedding", "EmbeddingBag", everywhere=True):
         first = argument(call, 0, "num_embeddings")
         layer = target_of(case.statement_of(call), ast.AST)
         weight = weight_of(case.value(layer))

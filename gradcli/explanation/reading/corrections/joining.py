@@ -209,6 +209,7 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
         given = case.made(call.args[0]) if call.args else None
         if isinstance(given, ast.ListComp | ast.GeneratorExp):
             yield case.appended(given.elt, ".flatten()", note="All elements, as one vector.")
+    yield from row_of_state(case)
     most = max(int(case.match[1]), int(case.match[2]))
     least = min(int(case.match[1]), int(case.match[2]))
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
@@ -227,6 +228,18 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
+
+
+def row_of_state(case: Case) -> Iterator[Proposal]:
+    """Create a state that is joined with rows as a row itself: zeros(1, n) for zeros(n)."""
+    joined = [n for c in case.calls("cat") if c.args for n in elements(c.args[0])]
+    batches = {s[0] for n in joined if len(s := case.shape(n) or ()) == 2}
+    vectors = [s for n in joined if len(s := case.shape(n) or ()) == 1]
+    for made in case.calls("zeros", everywhere=True) if len(batches) == len(vectors) == 1 else ():
+        if len(made.args) == 1 and not isinstance(made.args[0], ast.Tuple | ast.List):
+            why = "The state is joined with rows: it has a row for each sample."
+            (batch,) = batches
+            yield case.proposal(case.inserting(made.args[0], f"{batch}, "), why=why)
 
 
 def for_the_batch(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:

@@ -492,6 +492,14 @@ def without_rest(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(case.before(case.statement, text), note=note)
 
 
+def images_of_steps(case: Case) -> Iterator[Proposal]:
+    """Write cnn(x.flatten(0, 1)) for the images of all steps of all samples."""
+    for call in case.calls():
+        if call.args and len(case.shape(call.args[0]) or ()) == 5 and case.is_module(call.func):
+            note = "The images of all steps, one after another, form one batch."
+            yield case.appended(call.args[0], ".flatten(0, 1)", note=note)
+
+
 def missing_batch(case: Case) -> Iterator[Proposal]:
     """Add batch and channel dimensions to an image that has neither."""
     missing = int(case.match[2]) - len(size(case.match[3]))
@@ -861,6 +869,7 @@ def state_size(case: Case) -> Iterator[Proposal]:
             if not keyword(call, "batch_first"):
                 why = "The program has the batch first; this layer expects it second."
                 yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    yield from padded_batch_first(case)
     yield from _batch_first(case, given[1], wanted[1])
     edits = [case.replacing(a, str(n)) for a, n in places if case.number(a) is not None]
     yield from case.change(*edits if len(edits) == len(places) else ())
@@ -868,6 +877,15 @@ def state_size(case: Case) -> Iterator[Proposal]:
         if tensor.shape == given and given[1] > wanted[1]:
             new = f"{case.of(node)}[:, :{_batch_of(case, wanted[1])}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def padded_batch_first(case: Case) -> Iterator[Proposal]:
+    """Pass batch_first=True to pad_sequence, if the layer has the batch first."""
+    if any(m.fields.get("batch_first") is True for _, m in case.calls_of_modules):
+        for call in case.calls("pad_sequence", everywhere=True):
+            if not keyword(call, "batch_first"):
+                why = "The layer has the batch first; pad_sequence has the steps first by default."
+                yield case.given(call, "batch_first", "True", why=why, reprints=True)
 
 
 def _batch_first(case: Case, states: int, steps: int) -> Iterator[Proposal]:

@@ -16,6 +16,7 @@ from .nodes import (
     method,
     number_of,
     size,
+    within,
 )
 from .text import Edit
 
@@ -36,7 +37,10 @@ def target_size(case: Case) -> Iterator[Proposal]:
         yield from single_score(case, of_input[-1])
     if of_input[1:] == of_target[1:] and 0 < of_input[0] < of_target[0]:
         yield from labels_of_batch(case)
-    for first, second in compared(case):
+    targets = [s for _, s in compared(case) if case.shape(s) in (None, of_target)]
+    if len(targets) > 1 and of_input == (*of_target, 1):
+        yield case.proposal(*[case.appending(s, f".unsqueeze({len(of_target)})") for s in targets])
+    for first, second in [c for c in compared(case) if c[1] in targets]:
         if of_input == (*of_target, 1):
             yield case.appended(second, f".unsqueeze({len(of_target)})")
         if of_target == (*of_input, 1):
@@ -150,6 +154,38 @@ def class_target(case: Case) -> Iterator[Proposal]:
         yield case.appended(scores, ".unsqueeze(0)")
 
 
+def encoded_target(case: Case) -> Iterator[Proposal]:
+    """Write one_hot(y) for the classes y of a kl_div; or, of a target that is an average of
+    classes, for the classes in that average.
+    """
+    for scores, target in compared(case):
+        rows = case.shape(scores) or ()
+        form = f"torch.nn.functional.one_hot({{}}, {rows[-1]}).float()" if len(rows) == 2 else ""
+        for node, uses in _classes_of(case, target) if form else ():
+            if case.shape(node) == rows[:1]:
+                edits = [case.replacing(n, form.format(case.of(n))) for n in uses]
+                yield case.proposal(*edits, note="A row has 1 at its class, and 0 elsewhere.")
+
+
+def _classes_of(case: Case, target: ast.expr) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+    """Integer tensors that a target is, or is averaged from, with the places to change."""
+    tensor, made = case.tensor(target), case.made(target)
+    if tensor is not None and not tensor.dtype.is_floating:
+        yield target, [target]
+    elif tensor is not None and tensor.ndim == 1 and (tensor.data % 1 != 0).any():
+        for name in dict.fromkeys(n.id for n in within(made, ast.Name)):
+            classes = case.tensor_of(name)
+            if classes is not None and classes.dtype.name == "int64":
+                read = [n for n in within(made, ast.Name) if n.id == name]
+                yield read[0], [_outer_item(case, n) for n in read]
+
+
+def _outer_item(case: Case, node: ast.expr) -> ast.expr:
+    """y[i] of the y in it."""
+    outer = case.parents[node]
+    return outer if isinstance(outer, ast.Subscript) and outer.value is node else node
+
+
 def soft_target(case: Case, target: ast.expr) -> Iterator[Proposal]:
     """Write -(y * scores).sum(1).mean() for the nll_loss(scores, y) of probabilities y."""
     values = case.tensor(target)
@@ -203,6 +239,9 @@ def class_places(case: Case) -> Iterator[Proposal]:
             last = "[:, -1]" if keyword(recurrent[0], "batch_first") else "[-1]"
             note = "One class for each sequence: the scores of its last step."
             yield case.appended(scores, last, note=note)
+        if labels is not None and labels == (values or ())[:1] and len(values or ()) == 3:
+            note = "One class for each sequence: the mean of the scores of its steps."
+            yield case.appended(scores, ".mean(1)", note=note)
         if labels is not None and 1 in labels[1:2]:
             yield case.appended(target, ".squeeze(1)")
         if values is not None and values[:-1] == labels:

@@ -670,7 +670,8 @@ def not_called_in_sum(case: Case) -> Iterator[Proposal]:
     lists = [n.id for n in case.of_type(ast.Name) if _holds_methods(case.value(n))]
     added = case.calls("append", everywhere=True)
     methods += [a for c in added if dotted(owner(c)) in lists for a in c.args]
-    for part in (*case.sides, *inner, *methods):
+    assigned = [s.value for n in case.of_type(ast.Name) for s in case.makers(n)]
+    for part in (*case.sides, *inner, *methods, *assigned):
         for value in (part, case.made(part)):
             if isinstance(value, ast.Attribute) and value not in called:
                 yield case.appended(value, "()")

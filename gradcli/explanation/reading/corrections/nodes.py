@@ -96,6 +96,11 @@ def is_operation(node: ast.AST | None, sign: Any) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, sign)
 
 
+def is_transposed(node: ast.AST | None) -> bool:
+    """Whether an expression is the transpose of a matrix: x.T, x.mT, x.t()."""
+    return method(node) == "t" or getattr(node, "attr", "") in ("T", "mT")
+
+
 def names_in(node: ast.AST | None) -> list[str]:
     """The names, and attributes of self, that an expression reads."""
     read = [dotted(n) for n in within(node, ast.Name, ast.Attribute)]

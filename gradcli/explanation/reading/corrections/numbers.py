@@ -189,12 +189,18 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def number_for_layer(case: Case) -> Iterator[Proposal]:
-    """emb(torch.tensor(i)) for the emb(i) of a number, in all calls of the layer."""
+    """emb(torch.tensor(i)) for the emb(i) of a number, in all calls of the layer; a tensor of
+    floats for an array.
+    """
     calls = case.calls(everywhere=True)
     for first, _ in case.calls_of_modules:
         same = [c for c in calls if case.of(c.func) == case.of(first.func) and len(c.args) == 1]
-        given = [a for c in same for a in c.args if type(case.value(a)) is int]
-        edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a in given]
+        given = [(a, case.value(a)) for c in same for a in c.args]
+        edits = [
+            case.replacing(a, f"torch.tensor({case.of(a)})") for a, v in given if type(v) is int
+        ]
+        arrays = [a for a, v in given if isinstance(a, ast.Name) and hasattr(v, "array")]
+        edits += [case.replacing(a, f"torch.as_tensor({case.of(a)}).float()") for a in arrays]
         if len(edits) > 1:
             yield case.proposal(*edits, why="A layer expects tensors, even for a single number.")
 
@@ -258,6 +264,16 @@ def count_of_tensor(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, f"len({case.of(given)})")
             elif "torch.Size" in case.message:
                 yield case.appended(given, "[0]")
+
+
+def size_of_shape(case: Case) -> Iterator[Proposal]:
+    """Write x.shape[0] for x.shape in a product or quotient, len(x) of a vector."""
+    for node in [n for s in case.sides for n in (s, *within(s, ast.Attribute, ast.Call))]:
+        sized = getattr(node, "attr", "") == "shape" or (method(node) == "size" and not node.args)
+        if sized and not isinstance(case.parents[node], ast.Subscript):
+            several = len(case.shape(owner(node)) or ()) > 1
+            note = "The number of rows; x.numel() is that of all elements." if several else ""
+            yield case.appended(node, "[0]", note=note)
 
 
 def size_for_layer(case: Case) -> Iterator[Proposal]:

@@ -15,6 +15,8 @@ OPTIMISERS = (
     *("NAdam", "RAdam", "ASGD", "Rprop", "LBFGS", "SparseAdam"),
 )
 
+OF_PARAMETERS = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "parameters_to_vector")
+
 
 def optimised(case: Case) -> list[ast.expr]:
     """The first arguments of the optimisers on the line that raises."""
@@ -41,7 +43,7 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
         wanted = case.inputs_of(call) if case.is_grad(call) else None
         if wanted is not None and case.is_module(wanted):
             yield case.replaced(wanted, f"list({case.of(wanted)}.parameters())")
-    for call in case.calls("clip_grad_norm_", "clip_grad_value_", "parameters_to_vector"):
+    for call in case.calls(*OF_PARAMETERS):
         if call.args and case.is_module(call.args[0]):
             yield case.appended(call.args[0], ".parameters()")
     for call in case.calls(*OPTIMISERS):
@@ -235,6 +237,16 @@ def number_as_text(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, given.value)
             elif not isinstance(given, ast.Constant):
                 yield case.replaced(given, f"float({case.of(given)})")
+
+
+def pair_of_betas(case: Case) -> Iterator[Proposal]:
+    """Write betas=(0.9, 0.999) for betas=0.9."""
+    for call in case.calls(*OPTIMISERS):
+        given = keyword(call, "betas")
+        if given is not None and isinstance(case.value(given.value), int | float):
+            new = f"({case.of(given.value)}, 0.999)"
+            why = "betas are two: the averages of the gradient and of its square each have one."
+            yield case.replaced(given.value, new, why=why, note="The second is the default.")
 
 
 def optimiser_itself(case: Case) -> Iterator[Proposal]:

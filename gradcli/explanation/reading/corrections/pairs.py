@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import argument, dims_of, is_operation, method, number_of, owner
+from .nodes import argument, dims_of, is_operation, is_transposed, method, number_of, owner
 from .text import Edit
 
 
@@ -12,8 +12,8 @@ def similarity_of_each(case: Case) -> Iterator[Proposal]:
     """Compare each row of x with each row of y for cosine_similarity(x, y.T)."""
     for call in case.calls("cosine_similarity"):
         x, y = (*call.args, None, None)[:2]
-        transposed = method(y) == "t" or getattr(y, "attr", "") in ("T", "mT")
-        if x is not None and transposed and len(case.shape(x) or ()) == 2 and len(call.args) == 2:
+        matrix = len(case.shape(x) or ()) == 2 and len(call.args) == 2
+        if x is not None and matrix and is_transposed(y):
             rows = f"{case.operand(x)}[:, None], {case.operand(owner(y))}[None], dim=-1"
             why = "cosine_similarity is not a product of matrices: it compares along one dimension."
             yield case.proposal(case.spanning(call.args, rows), why=why)

@@ -10,7 +10,18 @@ from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, keyword, method, owner, size, target_of, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    is_transposed,
+    keyword,
+    method,
+    owner,
+    size,
+    target_of,
+    value_of,
+    within,
+)
 from .numbers import without_array
 from .requiring import leaves, requiring, unfrozen
 
@@ -208,6 +219,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         if weight_of(case.value(statement.value)) is not None:
             why = "A layer is not a parameter, but has one."
             yield case.appended(statement.value, f".{case.match[2]}", why=why)
+    yield from tied_weight(case)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
         if case.leads_to_leaf(statement.value):
@@ -250,6 +262,19 @@ def local_in_method(case: Case) -> Iterator[Proposal]:
             edits = [case.replacing(n, new) for n in (target, *later)]
             note = f"{text} stays the parameter; {new} is computed from it in each call."
             yield case.proposal(*edits, note=note)
+
+
+def tied_weight(case: Case) -> Iterator[Proposal]:
+    """Write dec.weight = emb.weight for dec.weight = emb.weight.T, if it has the shape of the
+    assigned weight already.
+    """
+    for statement in case.of_type(ast.Assign):
+        held = case.shape(statement.targets[0])
+        for node in within(statement.value, ast.Attribute, ast.Call):
+            shared = owner(node)
+            if is_transposed(node) and held is not None and case.shape(shared) == held:
+                note = f"Both are of shape {held}: the two layers share one parameter."
+                yield case.replaced(statement.value, case.of(shared), note=note)
 
 
 def integer_data(case: Case) -> Iterator[Proposal]:

@@ -18,16 +18,17 @@ from ....snippets.eager.views import readable
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..steps import is_spread, operands, records, records_behind
+from ..steps import is_added_to_row, is_spread, operands, records, records_behind
 from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
 
-DEPTH = 5  # errors in succession
+DEPTH = 5  # different errors in succession
 READS = 50
 SECONDS = 1.2  # of CPU time
 LONGEST = 100_000  # characters of a program, as each change is parsed
 WEAK = 2.5  # number of changes that a weak proposal counts as
+RANK = 0.001  # added for each proposal before it, as the likeliest come first
 
 
 class Step(NamedTuple):
@@ -62,7 +63,7 @@ def correction(reading: Reading) -> Correction | None:
         cost, _, current, steps = heapq.heappop(waiting)
         if result and cost + 1 >= result[0][0]:
             break
-        for step, proposal in proposals(current):
+        for rank, (step, proposal) in enumerate(proposals(current)):
             if not reads or time.process_time() > deadline:
                 break
             if proposal.source in seen or undone(current.source, proposal.source):
@@ -70,14 +71,14 @@ def correction(reading: Reading) -> Correction | None:
             seen.add(proposal.source)
             reads -= 1
             new, path = reading.again(proposal.source), (*steps, step)
-            price = cost + (WEAK if proposal.weak else 1)
+            price = cost + RANK * rank + (WEAK if proposal.weak else not repeats(current, new))
             spread = new.status == 0 and broadcast_loss(reading, new) is not None
             if new.status == 0 and keeps_meaning(reading, new, proposal.reprints):
                 worth = price + WEAK if spread else price
                 heapq.heappush(result, (worth, next(serial), Correction(new, path)))
                 if not (proposal.weak or spread):
                     break
-            if len(path) < DEPTH and (
+            if len({s.message for s in path}) < DEPTH and (
                 spread or (new.status == 1 and advanced(current, new, proposal.uncovers))
             ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
@@ -106,7 +107,8 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
 
 UNDONE = re.compile(
     r"\.squeeze\(\)\.(un)?squeeze\(|\.unsqueeze\((\d)\)\.(unsqueeze\(\2\)|squeeze\(|T\b)"
-    r"|\.T\.(T\b|(un)?squeeze\()|\.squeeze\(\)\.T\b|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
+    r"|\.T\.(T\b|(un)?squeeze\()|\.squeeze\(\)\.T\b|\.(float|long)\(\)\.(float|double|long)\("
+    r"|\.double\(\)\.double\(|\.values\.long\("
 )
 
 
@@ -123,11 +125,16 @@ def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
     for warning in after.outcome.warnings:
         if warning.message.startswith("Using a target size") and warning.message not in known:
             return Failure("UserWarning", warning.message, warning.line)
-    spread = [r for way in after.backwards for r in records(way) if is_spread(r)]
-    if spread and (before is None or not any(map(is_spread, computed_by(before)))):
+    spread = [r for way in after.backwards for r in records(way) if makes_matrix(r)]
+    if spread and (before is None or not any(map(makes_matrix, computed_by(before)))):
         sides = " against ".join(str(t.shape) for t in operands(spread[0]))
         return Failure("UserWarning", f"{sides}: each is compared with each", spread[0].line)
     return None
+
+
+def makes_matrix(record: Record) -> bool:
+    """Whether an operation of a column and a row broadcasts both, which is seldom meant."""
+    return is_spread(record) or is_added_to_row(record)
 
 
 def computed_by(reading: Reading) -> Iterator[Record]:
@@ -161,6 +168,15 @@ def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
         return False
     same = old.message == new.message and line_of(before) == line_of(after)
     return not same and (earlier or progress(after) >= progress(before))
+
+
+def repeats(before: Reading, after: Reading) -> bool:
+    """Whether a changed program raises the same error in another line: the same mistake, whose
+    corrections count as one change.
+    """
+    old, new = before.outcome.exception, after.outcome.exception
+    same = old is not None and new is not None and old.message == new.message
+    return same and old.line != new.line and line_of(before) != line_of(after)  # type: ignore[union-attr]
 
 
 def line_of(reading: Reading) -> str:

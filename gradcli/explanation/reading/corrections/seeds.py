@@ -475,9 +475,18 @@ def named_pair(case: Case) -> Iterator[Proposal]:
                 yield case.appended(built.value, end)
         yield case.first(node, end)
     for side in case.sides:
-        if isinstance(case.value(side), tuple) and case.listed(side):
+        if isinstance(case.value(side), tuple) and case.listed(side) and not passed_on(case, side):
             note = f"{case.of(side)} is a tuple: this selects its first tensor."
             yield case.appended(side, "[0]", note=note)
+
+
+def passed_on(case: Case, node: ast.expr) -> bool:
+    """Whether a tuple may come from the layer before in a Sequential: taking its first item would
+    lose the others.
+    """
+    function = case.function_of(node)
+    given = [a.arg for a in function.args.args] if function and function.name == "forward" else []
+    return dotted(node) in given and bool(case.calls("Sequential", everywhere=True))
 
 
 def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:
