@@ -595,7 +595,7 @@ _OPERATORS: dict[str, Callable[[Infix], Form]] = {
 }  # fmt: skip
 _OF_ONE: dict[str, Callable[[Tree], Form]] = {
     "exp": _exponential,
-    "sqrt": lambda x: Form(ATOM, laid_out(ROOT, [Part(x)])),
+    **dict.fromkeys(("sqrt", "math.sqrt"), lambda x: Form(ATOM, laid_out(ROOT, [Part(x)]))),
     "rsqrt": lambda x: _over([Digits("1")], laid_out(ROOT, [Part(x)])),
     "square": lambda x: _power(x, [Digits("2")]),
     "reciprocal": lambda x: _over([Digits("1")], [Part(x)]),

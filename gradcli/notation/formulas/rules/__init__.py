@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     complements,
     contractions,
     elementary,
+    exponentials,
     factoring,
     foreign,
     fractions,
