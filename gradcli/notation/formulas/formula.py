@@ -32,7 +32,7 @@ from ..tree import (
     Tree,
     Verbatim,
 )
-from .numerals import by_pi, numeral, with_root_calls
+from .numerals import by_log, by_pi, numeral, with_root_calls
 from .sizes import (
     LEAST,
     difference_formula,
@@ -323,8 +323,10 @@ class Writer:
         return self.with_roots(result) if result else self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number, possibly as an expression of pi."""
-        return self.with_roots(by_pi(value, Name(self.library("pi"))) or numeral(value, point))
+        """A number, possibly as an expression of pi, or of a logarithm."""
+        logarithm = None if "math" in self.used else by_log(value)
+        written = by_pi(value, Name(self.library("pi"))) or logarithm
+        return self.with_roots(written or numeral(value, point))
 
     def with_roots(self, number: Tree) -> Tree:
         """A number with calls of math.sqrt, unless a variable of the program is called math."""

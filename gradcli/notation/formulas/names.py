@@ -13,7 +13,7 @@ from .rules import CANDIDATES, apply_rules
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.known_values import known_positive
-from .rules.powers import without_roots
+from .rules.powers import with_powers_of, without_roots
 from .rules.products import (
     MOST_PARTS,
     NOTHING,
@@ -36,6 +36,7 @@ from .simplify import LARGE, stripped
 
 CONSTANT = ("input", "constant", "zeros", "ones")  # operators that names never replace
 OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2), the other leg of a right triangle
+INVERSES = {"asin": "sin", "acos": "cos", "atan": "tan", "asinh": "sinh", "atanh": "tanh"}
 Change = Callable[[Node], Node]
 
 
@@ -147,6 +148,10 @@ class Names:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
             self._add_cofactors(opened, atom)
+        if definition.op.name in INVERSES:  # x / y = sin(out) for out = asin(x / y)
+            operand = product_of(definition.parents[0]) or NOTHING
+            if len(operand.factors) > 1:
+                self.products.append((OPS[INVERSES[definition.op.name]](atom), operand))
         beside = _inverted_definition(definition, atom)
         if beside is not None:
             rest, other = beside
@@ -207,7 +212,8 @@ class Names:
             return
         result = without_roots(result)
         for atom, definition in self.products:
-            for new in _with_atom(result, atom, definition, node.shape):
+            same = with_powers_of(definition, result)
+            for new in _with_atom(same, atom, definition, node.shape):
                 built = build(new, node.shape)
                 if built.shape == node.shape:
                     yield built
@@ -276,7 +282,7 @@ def _adds_exponentials(x: Node) -> bool:
     terms = [t for t in terms_of_sum(x) or () if t.factors]
     if len(terms) == 1 and any(map(_adds_exponentials, terms[0].once("sum", "matmul"))):
         return True
-    return len(terms) > 1 and all(len(t.once("exp")) == 1 for t in terms)
+    return len(terms) > 1 and any(len(t.once("exp")) == 1 for t in terms)
 
 
 def _inverted_definition(definition: Node, atom: Node) -> tuple[Node, Product] | None:

@@ -4,7 +4,7 @@ Their roots are powers, 8 ** 0.5, until `with_root_calls` writes them as calls.
 """
 
 from fractions import Fraction
-from math import isclose, isfinite, isqrt, pi
+from math import isclose, isfinite, isqrt, log, pi
 
 from ..tree import Call, Infix, Name, Number, Prefix, Tree
 
@@ -103,6 +103,21 @@ def _times_root(value: float, name: Tree) -> Tree | None:
         if times and isfinite(times) and isclose(times * number, value, rel_tol=TOLERANCE):
             whole = int(times) if times.is_integer() else times
             return Infix("*", Number(whole), formula(name))
+    return None
+
+
+def by_log(value: float) -> Tree | None:
+    """A simple multiple of the logarithm of 2, 3, 5 or 10: math.log(10) / 20; None for others."""
+    for base in (2, 3, 5, 10) if value != round(value, DIGITS) else ():
+        exact = value / log(base)
+        times = Fraction(exact).limit_denominator(MULTIPLES) if isfinite(exact) else Fraction(0)
+        if times and abs(times) < MULTIPLES and isclose(times, exact, rel_tol=TOLERANCE):
+            written: Tree = Call("math.log", (Number(base),))
+            if abs(times.numerator) > 1:
+                written = Infix("*", Number(abs(times.numerator)), written)
+            if times.denominator > 1:
+                written = Infix("/", written, Number(times.denominator))
+            return written if value > 0 else _negated(written)
     return None
 
 

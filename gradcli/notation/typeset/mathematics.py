@@ -536,7 +536,7 @@ def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], 
 
 def _without_module(name: str) -> str:
     """The name of a function without its module."""
-    for library in ("torch.", "linalg.", "special."):
+    for library in ("torch.", "linalg.", "special.", "math."):
         name = name.removeprefix(library)
     return name
 
@@ -595,7 +595,7 @@ _OPERATORS: dict[str, Callable[[Infix], Form]] = {
 }  # fmt: skip
 _OF_ONE: dict[str, Callable[[Tree], Form]] = {
     "exp": _exponential,
-    **dict.fromkeys(("sqrt", "math.sqrt"), lambda x: Form(ATOM, laid_out(ROOT, [Part(x)]))),
+    "sqrt": lambda x: Form(ATOM, laid_out(ROOT, [Part(x)])),
     "rsqrt": lambda x: _over([Digits("1")], laid_out(ROOT, [Part(x)])),
     "square": lambda x: _power(x, [Digits("2")]),
     "reciprocal": lambda x: _over([Digits("1")], [Part(x)]),

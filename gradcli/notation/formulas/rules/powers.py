@@ -68,6 +68,25 @@ def common_exponent(node: Node) -> Iterator[Node]:
 
 
 @candidate("mul", "div")
+def power_into_operand(node: Node) -> Iterator[Node]:
+    """s ** 4 * (g @ (x / r ** 4)) = g @ (x * (s / r) ** 4): a power of a scalar is moved into the
+    operand of a linear function that is divided by the same power.
+    """
+    result = product_of(node) or NOTHING
+    powers = {f: e for f, e in result.factors.items() if f.shape == () and e > 1}
+    for call in result.once("matmul", "outer", "sum", "mean") if powers else ():
+        for k, operand in enumerate(call.parents):
+            inner = product_of(operand) or NOTHING
+            for f, e in powers.items():
+                for r in [r for r, n in inner.factors.items() if n == -e == -int(e)]:
+                    quotient = (f / r) ** number_node(e)
+                    part = build(inner.without(r).times({quotient: 1}), operand.shape)
+                    parts = [part if j == k else i for j, i in enumerate(call.parents)]
+                    new = call.op(*parts, **call.attrs)
+                    yield build(result.times({f: -e, call: -1, new: 1}), node.shape)
+
+
+@candidate("mul", "div")
 def number_under_a_root(node: Node) -> Iterator[Node]:
     """math.sqrt(pi) * sqrt(x) = sqrt(pi * x); 1 / (2 * math.sqrt(pi) * sqrt(x)) = 1 / (2 * sqrt(pi
     * x)).
@@ -183,6 +202,16 @@ def without_roots(result: Product) -> Product:
         inner = {f: ONE} if f.op.name != "sqrt" else _under_the_root(f.parents[0])
         factors = with_factors(factors, {x: e * power for x, power in inner.items()})
     return result._replace(factors=factors)
+
+
+def with_powers_of(definition: Product, p: Product) -> Product:
+    """The product p with the symbolic powers of a definition: x ** (a - 1) / x for x ** (a - 2)."""
+    for f in definition.once("pow"):
+        for power in p.once("pow") if f not in p.factors else ():
+            n = _integer(power.parents[1] - f.parents[1]) if power.parents[0] is f.parents[0] else None
+            if n is not None:
+                p = p.without(power).times({f: 1, f.parents[0]: n})
+    return p
 
 
 def _under_the_root(x: Node) -> dict[Node, Coefficient]:
