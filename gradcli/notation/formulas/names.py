@@ -464,14 +464,14 @@ def _divides(
     factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
 ) -> bool:
     """Whether f ** e divides the product of factors. For a scalar in a product with tensors, and
-    for half powers, which are positive, a lower power is enough: s * exp(-d ** 2) is K / s for
-    K = s ** 2 * exp(-d ** 2), and sqrt(a) is T / a for T = sqrt(a ** 3).
+    for half powers of scalars, which are positive, a lower power is enough: s * exp(-d ** 2) is
+    K / s for K = s ** 2 * exp(-d ** 2), and sqrt(a) is T / a for T = sqrt(a ** 3).
     """
     exponent = factors.get(f, 0)
     is_inverse_root = magnitude(e) == Fraction(1, 2) and exponent * e < 0
     if f.op.name == "constant" or (is_inverse_root and exponent != int(exponent)):
         return True  # 1 / sqrt(x) is sqrt(x) / x
-    are_roots = e != int(e) and exponent != int(exponent)
+    are_roots = f.shape == () and e != int(e) and exponent != int(exponent)
     enough = magnitude(exponent) >= magnitude(e) or are_roots
     enough = enough or (beside_tensors and f.shape == ())
     return exponent * e > 0 and enough

@@ -8,7 +8,7 @@ equals the definition of a name is replaced by this name.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 from ...graphs import OPS, Node, intern, walk
@@ -199,7 +199,7 @@ class Length:
 
     def _own_length(self, part: tree.Tree) -> float:
         if isinstance(part, tree.Number):
-            unnamed = self.generic_sizes and is_generic_size(part.value)
+            unnamed = self.generic_sizes and isfinite(part.value) and is_generic_size(part.value)
             return 1 + (part.value < 0) + UNNAMED * unnamed
         if isinstance(part, tree.Bracketed):
             return 0

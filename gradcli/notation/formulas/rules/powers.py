@@ -205,12 +205,16 @@ def without_roots(result: Product) -> Product:
 
 
 def with_powers_of(definition: Product, p: Product) -> Product:
-    """The product p with the symbolic powers of a definition: x ** (a - 1) / x for x ** (a - 2)."""
+    """The product p with the symbolic powers of a definition: x ** (a - 1) / x for x ** (a - 2). A
+    definition with x ** a has none for x ** (a - 1), as x may be 0 there.
+    """
     for f in definition.once("pow"):
+        base, exponent = f.parents
+        has_pole = any(t.coefficient < 0 for t in terms_of(exponent) or ())
         for power in p.once("pow") if f not in p.factors else ():
-            n = _integer(power.parents[1] - f.parents[1]) if power.parents[0] is f.parents[0] else None
-            if n is not None:
-                p = p.without(power).times({f: 1, f.parents[0]: n})
+            n = _integer(power.parents[1] - exponent) if power.parents[0] is base else None
+            if n is not None and (n > 0 or has_pole):
+                p = p.without(power).times({f: 1, base: n})
     return p
 
 
