@@ -211,8 +211,12 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
         ("4 * pi ** 2 * x", "x=3", "x", "4 * pi ** 2 * g"),
         ("asin(x / (2 * y))", "x=(),y=()", "y", "-tan(out) / y"),
         # numbers of the user are not taken for sizes
-        ("(1 - x) ** 2 + 100 * (y - x ** 2) ** 2", "x=(),y=()", "x",
-         "400 * x * (x ** 2 - y) - 2 * (1 - x)"),
+        (
+            "(1 - x) ** 2 + 100 * (y - x ** 2) ** 2",
+            "x=(),y=()",
+            "x",
+            "400 * x * (x ** 2 - y) - 2 * (1 - x)",
+        ),
         ("c * x / (1 - exp(-y / c))", "x=(),y=(),c=()", "x", "c / (1 - exp(-y / c))"),
     ],
 )

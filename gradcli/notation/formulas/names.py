@@ -232,7 +232,8 @@ class Names:
             for t in terms if len(others) < len(terms) else ():
                 number = _quotient(t.coefficient, first.coefficient)
                 factors = with_factors(t.factors, {f: -e for f, e in first.factors.items()})
-                if number is None or any(e < 0 and not self._divides(f) for f, e in factors.items()):
+                below = (f for f, e in factors.items() if e < 0)
+                if number is None or not all(map(self._divides, below)):
                     continue
                 multiple = Product(number, factors)
                 used = [t, *(multiplied_by(p, multiple) for p in others)]

@@ -1,5 +1,5 @@
-"""Exponentials: a common one of several terms, and logarithms in exponents, also where these stand in
-the definitions of names.
+"""Exponentials: a common one of several terms, and logarithms in exponents, also where these stand
+in the definitions of names.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from .powers import without_roots
 from .products import NOTHING, ONE, SUMS, Coefficient, Product, build, multiplied_by
 from .registry import candidate
 
-MOST_OPENED = 3  # definitions that contain each other, such as d2 = d1 - v, d1 = log(x) / v, v = s * t
+MOST_OPENED = 3  # definitions that use each other: d2 = d1 - v, d1 = log(x) / v, v = s * t
 
 
 @candidate("add", "sub")
@@ -89,7 +89,7 @@ def _with(definitions: dict[Node, Node], t: Product) -> Product:
 
 
 def _multiplied_out(node: Node) -> list[Product] | None:
-    """The terms of a sum in which sums and squares of sums are multiplied out; None for too many."""
+    """The terms of a sum, with sums and squares of sums multiplied out; None for too many."""
     terms = terms_of(node)
     expanded = [p for t in terms or () for p in _expanded(without_roots(t))]
     return terms_of(sum_of(expanded)) if expanded else terms
