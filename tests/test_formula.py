@@ -453,6 +453,28 @@ def test_numbers_that_are_no_roots(number, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("8 ** 0.5 * x", "math.sqrt(8) * g"),
+        ("-x / 3 ** 0.5", "-g / math.sqrt(3)"),
+        ("5 ** 0.5 / 3 * x", "math.sqrt(5) * g / 3"),
+        ("4 / math.sqrt(pi) * x", "4 * g / math.sqrt(pi)"),
+        ("x / math.sqrt(x.shape[0])", "g / math.sqrt(x.numel())"),
+        ("x / x.shape[0] ** 0.5", "g / x.numel() ** 0.5"),
+        ("x * math.log(8)", "3 * math.log(2) * g"),
+    ],
+)
+def test_roots_and_logarithms_of_numbers_are_calls(text, expected):
+    assert package.formula(text, shapes={"x": (3,)}) == expected
+
+
+def test_a_variable_called_math_leaves_powers():
+    shapes = {"x": (3,), "math": (3,)}
+    expected = "g * math * (2 / pi ** 0.5 * x * exp(-x ** 2) + erf(x))"
+    assert package.formula("math * x * erf(x)", shapes=shapes, wrt=["x"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("0.1 * x + 0.2 * x", "0.3 * g"),
         ("log(2 * pi * x)", "g / x"),
         ("-3 * log(2 * pi * x) / 2", "-3 * g / (2 * x)"),

@@ -20,6 +20,7 @@ ALL = {r.text: r for t in TABLES for rules in t.values() for r in rules if isins
 EXAMPLES = {  # what conditions and operators ask for, by identity
     "reshape(u, shape=n) = unsqueeze(u, dim=1) where n[1:] == (1,)": "u.reshape(3, 1)",
     "reshape(u, shape=n) = unsqueeze(u, dim=0) where n == (1, *u.shape)": "u.reshape(1, 3)",
+    "where(abs(x) > s, y, z) = y where is_tiny(s)": "where(abs(x) > 1e-12, y, x)",
     "solve_triangular(A, X, upper=upper) = inv(A) @ X where is_cholesky_factor(A, upper)": (
         "solve_triangular(cholesky(S @ S.T + eye(3)).T, X, upper=True)"
     ),

@@ -189,7 +189,7 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
         ("-k * exp(-m * x) / x", "x=3,k=(),m=()", "m", "-g @ (out * x)"),
         ("x * (x / y) ** (2 / 3)", "x=3,y=3", "y", "-2 * g * out / (3 * y)"),
         ("x * (2 / 3)", "x=3", "x", "2 * g / 3"),
-        ("erf(x / sqrt(2))", "x=3", "x", "(2 / pi) ** 0.5 * g * exp(-x ** 2 / 2)"),
+        ("erf(x / sqrt(2))", "x=3", "x", "math.sqrt(2 / pi) * g * exp(-x ** 2 / 2)"),
         ("log((1 + x) / (1 - x))", "x=3", "x", "2 * g / (1 - x ** 2)"),
         (
             "(a * x ** r + b * y ** r) ** (1 / r)",
@@ -215,6 +215,21 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
             "(s[0] - s @ softmax(s, dim=0)) / c",
         ),
         ("log(y @ exp(x / 2))", "x=3,y=3", "y", "exp(x / 2 - out)"),
+        ("log(1 - y + y * exp(x))", "x=(),y=()", "x", "y * exp(x - out)"),
+        ("special.i1(x)", "x=3", "x", "g * (i0(x) - out / x)"),
+        ("special.i1e(x)", "x=3", "x", "g * (special.i0e(x) - out * (sign(x) + 1 / x))"),
+        ("exp2(x)", "x=3", "x", "math.log(2) * g * out"),
+        ("10 ** (x / 20)", "x=3", "x", "math.log(10) / 20 * g * out"),
+        ("2 * pi * sqrt(a ** 3 / b)", "a=(),b=()", "a", "1.5 * out / a"),
+        ("4 * pi ** 2 * x", "x=3", "x", "4 * pi ** 2 * g"),
+        ("asin(x / (2 * y))", "x=(),y=()", "y", "-tan(out) / y"),
+        # numbers of the user are not taken for sizes
+        (
+            "(1 - x) ** 2 + 100 * (y - x ** 2) ** 2",
+            "x=(),y=()",
+            "x",
+            "400 * x * (x ** 2 - y) - 2 * (1 - x)",
+        ),
         ("c * x / (1 - exp(-y / c))", "x=(),y=(),c=()", "x", "c / (1 - exp(-y / c))"),
     ],
 )
@@ -293,7 +308,17 @@ CASES = {
     ],
     "common_exponentials": [
         "exp((2 - s) * x) - y * exp((1 - s) * x)", "s * exp(x + y) - exp(y) / s",
-        "exp(2 * x) * y + exp(3 * x) * s + exp(x)",
+        "exp(2 * x) * y + exp(3 * x) * s + exp(x)", "s * exp(x + log(y)) - exp(x)",
+        "exp(-x) - y * exp(-(x - s) ** 2 / 2 - s * x + x ** 2 / 2 - x)",
+    ],
+    "logarithm_in_an_exponent": [
+        "exp(x + log(y))", "exp(y - log(x) / 2)", "exp((x + 1) * log(y) - x * log(y) + s)",
+    ],
+    "power_into_operand": [
+        "s ** 4 * (x @ (y / x ** 4))", "t * s ** 2 * (y / x ** 2).sum()",
+    ],
+    "number_under_a_root": [
+        "pi ** 0.5 * sqrt(x)", "y / (3 * (2 * pi) ** 0.5 * sqrt(x))", "2 ** 0.5 * x * sqrt(y)",
     ],
     "powers_of_a_quotient": [
         "x ** 6 / y ** 7 - 2 * x ** 12 / y ** 13", "s * x ** 2 / y ** 2 + x ** 3 / y ** 3",
@@ -1001,6 +1026,10 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
         ("powers_of_a_quotient", "x ** 6 / y ** 7 - x ** 12 / y ** 12"),
         ("common_exponentials", "exp(x) - s * exp(y)"),
+        ("logarithm_in_an_exponent", "exp(x + y * log(y))"),
+        ("power_into_operand", "s ** 4 * (x @ (y / x ** 3))"),
+        ("number_under_a_root", "pi * sqrt(x)"),
+        ("number_under_a_root", "0.123456789 * sqrt(x)"),
         ("sign_out_of_sum", "x * (y - x)"),
         ("(x + y) * (x - y) = x ** 2 - y ** 2", "(x + y) * (x - 2 * y)"),
         ("division_into_sum", "x / (x - y)"),

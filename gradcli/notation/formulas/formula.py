@@ -32,7 +32,7 @@ from ..tree import (
     Tree,
     Verbatim,
 )
-from .numerals import by_pi, numeral
+from .numerals import by_log, by_pi, numeral, with_root_calls
 from .sizes import (
     LEAST,
     difference_formula,
@@ -172,7 +172,8 @@ class Writer:
         return bool(infix or node.op.of_numbers) and self.numbers.issuperset(node.parents)
 
     def _spelled(self, node: Node, spelling: str) -> Tree:
-        return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
+        holes = {str(k): self.trees[i] for k, i in enumerate(node.parents)}
+        return self.with_roots(spelled(spelling, holes))
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The nodes whose formulas occur in that of `node`: inputs, or an equivalent in PyTorch."""
@@ -324,11 +325,17 @@ class Writer:
         if self.generic_sizes is not None and isfinite(value):
             whole = value in self.generic_sizes or is_generic_size(value)
             result = self.named_size(value) if whole else power_formula(value, self.shapes)
-        return result or self.numeral(value, point)
+        return self.with_roots(result) if result else self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number, possibly as an expression of pi."""
-        return by_pi(value, Verbatim(self.library("pi"))) or numeral(value, point)
+        """A number, possibly as an expression of pi, or of a logarithm."""
+        logarithm = None if "math" in self.used else by_log(value)
+        written = by_pi(value, Name(self.library("pi"))) or logarithm
+        return self.with_roots(written or numeral(value, point))
+
+    def with_roots(self, number: Tree) -> Tree:
+        """A number with calls of math.sqrt, unless a variable of the program is called math."""
+        return number if "math" in self.used else with_root_calls(number)
 
     def named_size(self, value: float, rounded: bool = True) -> Tree | None:
         """A number as a formula of sizes; None if it is none, or if sizes are not generic."""
@@ -506,6 +513,10 @@ class CodeWriter(Writer):
             return numeral(value, point)
         name = Verbatim(self.library("nan" if isnan(value) else "inf"))
         return Prefix("-", name) if value < 0 else name
+
+    def with_roots(self, number: Tree) -> Tree:
+        """The number itself, with powers: programs do not import math."""
+        return number
 
 
 def _all_positional(node: Node, name: str) -> bool:

@@ -13,6 +13,7 @@ from .rules import CANDIDATES, apply_rules
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.known_values import known_positive
+from .rules.powers import with_powers_of, without_roots
 from .rules.products import (
     MOST_PARTS,
     NOTHING,
@@ -35,6 +36,7 @@ from .simplify import LARGE, stripped
 
 CONSTANT = ("input", "constant", "zeros", "ones")  # operators that names never replace
 OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2), the other leg of a right triangle
+INVERSES = {"asin": "sin", "acos": "cos", "atan": "tan", "asinh": "sinh", "atanh": "tanh"}
 Change = Callable[[Node], Node]
 
 
@@ -58,6 +60,7 @@ class Names:
         self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
+        self.sums: list[tuple[Node, list[Product]]] = []
         self.exponentials: dict[Node, Node] = {}  # the atom that is exp of a node
         self.nameless: set[Node] = set()  # nodes that contain no definition
 
@@ -122,6 +125,9 @@ class Names:
                     self.meaning.setdefault(x.op(*reversed(x.parents)), atom[k])
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
             self.meaning.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
+        terms = terms_of_sum(definition)
+        if 1 < len(terms) <= MOST_TERMS:
+            self.sums.append((atom, terms))
         if definition.op.name in SUMS and any(i.op.name == "logsumexp" for i in definition.parents):
             self.meaning.setdefault(normal(OPS["exp"](definition)), OPS["exp"](atom))  # a softmax
         column = definition.parents[0] if definition.op.name == "squeeze" else definition
@@ -133,7 +139,7 @@ class Names:
 
     def _add_products(self, definition: Node, atom: Node, normal: Change) -> None:
         result = product_of(definition)
-        opened = NOTHING if result is None else _without_roots(result)
+        opened = NOTHING if result is None else without_roots(result)
         is_product = len(opened.factors) > 1 or (result or NOTHING).factors != {definition: 1}
         if result is not None and result.coefficient and opened.factors and is_product:
             self.products.append((atom, opened))
@@ -142,12 +148,16 @@ class Names:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
             self._add_cofactors(opened, atom)
+        if definition.op.name in INVERSES:  # x / y = sin(out) for out = asin(x / y)
+            operand = product_of(definition.parents[0]) or NOTHING
+            if len(operand.factors) > 1:
+                self.products.append((OPS[INVERSES[definition.op.name]](atom), operand))
         beside = _inverted_definition(definition, atom)
         if beside is not None:
             rest, other = beside
             whole = _expanded_product(other, normal)
             if whole is not None and any(f.inputs for f in whole.factors):
-                self.products.append((rest, _without_roots(whole)))
+                self.products.append((rest, without_roots(whole)))
 
     def _add_cofactors(self, definition: Product, atom: Node) -> None:
         """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0, or
@@ -156,18 +166,18 @@ class Names:
         for f, e in definition.factors.items():
             if e == -1 and f.op.name == "input" and f.shape and len(definition.factors) > 2:
                 self.products.append((atom * f, definition.without(f)))
-        below = self._divisors
-        for f in definition.once("input"):
+        for f, e in definition.factors.items():
             rest = definition.without(f)
+            is_divisor = f.op.name == "input" and e > 0 and self._divides(f)
             is_long = any(k.inputs for k in rest.factors) or len(rest.factors) > 2
-            if is_long and (f in below or known_positive(f)):
-                self.products.append((atom / f, rest))
+            if is_divisor and is_long:
+                self.products.append((atom / f ** number_node(e), rest))
 
     @cached_property
     def _divisors(self) -> set[Node]:
-        """The divisors in the program."""
-        nodes = walk(self.program)
-        return {stripped(n.parents[1], {}) for n in nodes if n.op.name == "div"}
+        """The divisors in the program, and their factors."""
+        divisors = (stripped(n.parents[1], {}) for n in walk(self.program) if n.op.name == "div")
+        return {f for x in divisors for f in (x, *(product_of(x) or NOTHING).factors)}
 
     def stand_for_the_same(self, other: "Names") -> bool:
         """Whether another Names has the same definitions."""
@@ -201,18 +211,44 @@ class Names:
         result = product_of(node) if node.inputs else None
         if result is None or result.coefficient == 0:
             return
-        result = _without_roots(result)
+        result = without_roots(result)
         for atom, definition in self.products:
-            for new in _with_atom(result, atom, definition, node.shape):
+            same = with_powers_of(definition, result)
+            for new in _with_atom(same, atom, definition, node.shape):
                 built = build(new, node.shape)
                 if built.shape == node.shape:
                     yield built
                     yield normal(built)
         yield from self._with_names_in_terms(node, normal)
+        for total in self._with_multiples(node):
+            if total.shape == node.shape:
+                yield normal(total)
+
+    def _with_multiples(self, node: Node) -> Iterator[Node]:
+        """Yield sums in which a multiple of an atom replaces terms: k * y * out + z for the terms
+        k * y * a + k * y * b + z and out = a + b. Only divisors of the program divide it.
+        """
+        terms = terms_of_sum(node)
+        for atom, (first, *others) in self.sums if len(terms) <= MOST_TERMS else ():
+            for t in terms if len(others) < len(terms) else ():
+                number = _quotient(t.coefficient, first.coefficient)
+                factors = with_factors(t.factors, {f: -e for f, e in first.factors.items()})
+                below = (f for f, e in factors.items() if e < 0)
+                if number is None or not all(map(self._divides, below)):
+                    continue
+                multiple = Product(number, factors)
+                used = [t, *(multiplied_by(p, multiple) for p in others)]
+                rest = [p for p in terms if p not in used]
+                if len(rest) == len(terms) - len(used):
+                    yield sum_of([multiple.times({atom: ONE}), *rest])
+
+    def _divides(self, f: Node) -> bool:
+        """Whether a factor is never 0: a divisor of the program, or an input known as positive."""
+        return f in self._divisors or known_positive(f)
 
     def _with_names_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
         """Yield expanded sums with an atom in place of some factors of a term."""
-        terms = [_without_roots(t) for t in expanded_terms(node)]
+        terms = [without_roots(t) for t in expanded_terms(node)]
         for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
             for atom, definition in self.products:
                 for new in _with_atom(term, atom, definition, node.shape):
@@ -248,7 +284,7 @@ def _adds_exponentials(x: Node) -> bool:
     terms = [t for t in terms_of_sum(x) or () if t.factors]
     if len(terms) == 1 and any(map(_adds_exponentials, terms[0].once("sum", "matmul"))):
         return True
-    return len(terms) > 1 and all(len(t.once("exp")) == 1 for t in terms)
+    return len(terms) > 1 and any(len(t.once("exp")) == 1 for t in terms)
 
 
 def _inverted_definition(definition: Node, atom: Node) -> tuple[Node, Product] | None:
@@ -306,26 +342,6 @@ def _equal_calls(node: Node) -> Iterator[Node]:
         yield node.op(*reversed(node.parents))
 
 
-def _without_roots(result: Product) -> Product:
-    """The product with powers of x in place of sqrt(x), which can be divided by sqrt(x)."""
-    if all(f.op.name != "sqrt" for f in result.factors):
-        return result
-    factors: dict[Node, Coefficient] = {}
-    for f, e in result.factors.items():
-        inner = {f: ONE} if f.op.name != "sqrt" else _under_the_root(f.parents[0])
-        factors = with_factors(factors, {x: e * power for x, power in inner.items()})
-    return result._replace(factors=factors)
-
-
-def _under_the_root(x: Node) -> dict[Node, Coefficient]:
-    """The factors of sqrt(x), including numbers: 2, E and 1 / m, each with exponent 1/2."""
-    inner = product_of(x)
-    if inner is None or inner.coefficient <= 0:
-        return {x: Fraction(1, 2)}
-    number = {} if inner.coefficient == 1 else {number_node(inner.coefficient): ONE}
-    return {f: Fraction(e) / 2 for f, e in (number | inner.factors).items()}
-
-
 def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -> Iterator[Product]:
     """Yield products of a shape in which `atom` replaces the factors of its definition."""
     if fits(atom.shape, shape) and _divides_product(
@@ -381,11 +397,11 @@ def _with_atom_in_sum(
     if inner is None or not fits(atom.shape, x.shape):
         return
     beside = with_factors(result.factors, {total: -ONE})
-    inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
+    inner, over = without_roots(inner), axes(total.attrs["dim"], x.ndim)
     inside = {f: e for f, e in definition.factors.items() if _divides(inner.factors, f, e, False)}
     rest = definition.without(*inside).factors
     reduced = {_reduced(f, over, total): k for f, k in rest.items()}
-    outside = _without_roots(Product(ONE, reduced)).factors
+    outside = without_roots(Product(ONE, reduced)).factors
     if not inside or not outside or not all(_divides(beside, f, e) for f, e in outside.items()):
         return
     if not all(constant_along(f, x, over) for f in rest):
@@ -445,12 +461,15 @@ def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Co
 def _divides(
     factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
 ) -> bool:
-    """Whether f ** e divides the product of factors. For a scalar in a product with tensors, a
-    lower power is enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
+    """Whether f ** e divides the product of factors. For a scalar in a product with tensors, and
+    for half powers of scalars, which are positive, a lower power is enough: s * exp(-d ** 2) is
+    K / s for K = s ** 2 * exp(-d ** 2), and sqrt(a) is T / a for T = sqrt(a ** 3).
     """
     exponent = factors.get(f, 0)
     is_inverse_root = magnitude(e) == Fraction(1, 2) and exponent * e < 0
     if f.op.name == "constant" or (is_inverse_root and exponent != int(exponent)):
         return True  # 1 / sqrt(x) is sqrt(x) / x
-    enough = magnitude(exponent) >= magnitude(e) or (beside_tensors and f.shape == ())
+    are_roots = f.shape == () and e != int(e) and exponent != int(exponent)
+    enough = magnitude(exponent) >= magnitude(e) or are_roots
+    enough = enough or (beside_tensors and f.shape == ())
     return exponent * e > 0 and enough

@@ -1,9 +1,12 @@
-"""Numbers as formulas: 8 ** 0.5 for 2.8284271247461903, 2 * pi for 6.283185307179586."""
+"""Numbers as formulas: math.sqrt(8) for 2.8284271247461903, 2 * pi for 6.283185307179586.
+
+Their roots are powers, 8 ** 0.5, until `with_root_calls` writes them as calls.
+"""
 
 from fractions import Fraction
-from math import isclose, isfinite, isqrt, pi
+from math import isclose, isfinite, isqrt, log, pi
 
-from ..tree import Infix, Name, Number, Prefix, Tree
+from ..tree import Call, Infix, Name, Number, Prefix, Tree
 
 TOLERANCE = 1e-15  # relative
 LARGEST = 1_000  # of roots that are recognised, and their reciprocals
@@ -57,7 +60,7 @@ def _multiple_of_a_root(value: float) -> Tree | None:
     if not isclose(float(square) ** 0.5, value, rel_tol=TOLERANCE):
         return None
     whole = square.numerator * square.denominator
-    times = max(k for k in range(1, isqrt(whole) + 1) if whole % k**2 == 0)
+    times = _square_in(whole)
     if not 1 < whole // times**2 < LARGEST:
         return None
     ratio = Fraction(times, square.denominator)
@@ -76,7 +79,9 @@ def by_pi(value: float, name: Tree) -> Tree | None:
 
 
 def _in_pi(value: float, name: Tree) -> Tree | None:
-    """4 * pi, pi / 3, or 2 / pi; None for other numbers."""
+    """4 * pi, pi / 3, 2 / pi, or 6 * pi ** 2; None for other numbers."""
+    if _is_multiple(value / pi**2):
+        return Infix("*", Number(round(value / pi**2)), Infix("**", name, Number(2)))
     larger = max(value / pi, pi / value) if value else 0.0
     if _is_multiple(larger):
         whole = Number(round(larger))
@@ -101,6 +106,21 @@ def _times_root(value: float, name: Tree) -> Tree | None:
     return None
 
 
+def by_log(value: float) -> Tree | None:
+    """A simple multiple of the logarithm of 2, 3, 5 or 10: math.log(10) / 20; None for others."""
+    for base in (2, 3, 5, 10) if value != round(value, DIGITS) else ():
+        exact = value / log(base)
+        times = Fraction(exact).limit_denominator(MULTIPLES) if isfinite(exact) else Fraction(0)
+        if times and abs(times) < MULTIPLES and isclose(times, exact, rel_tol=TOLERANCE):
+            written: Tree = Call("math.log", (Number(base),))
+            if abs(times.numerator) > 1:
+                written = Infix("*", Number(abs(times.numerator)), written)
+            if times.denominator > 1:
+                written = Infix("/", written, Number(times.denominator))
+            return written if value > 0 else _negated(written)
+    return None
+
+
 def _is_multiple(ratio: float) -> bool:
     whole = round(ratio) if ratio < MULTIPLES + 0.5 else 0
     return whole > 1 and isclose(ratio, whole, rel_tol=TOLERANCE)
@@ -114,6 +134,41 @@ def root_below(value: float) -> float | None:
     if not isinstance(written, Infix) or not isinstance(written.right, Number):
         return None
     return 1 / abs(value) if written.symbol == "**" and written.right.value < 0 else None
+
+
+def split_root(value: float) -> tuple[Fraction | float, Fraction | float]:
+    """t and s for a number t * s ** 0.5 in which t is a simple fraction and s one times a power of
+    pi: 1/2 and 1 / pi for 0.5 * pi ** -0.5; the number and 1 if there are none.
+    """
+    for power in (1, -1, 0):
+        exact = value**2 / pi**power
+        square = Fraction(exact).limit_denominator(LARGEST_DIVISOR**2)
+        if 0 < square < LARGEST and isclose(square, exact, rel_tol=TOLERANCE):
+            above, below = map(_square_in, (square.numerator, square.denominator))
+            rest = square / Fraction(above, below) ** 2
+            times = Fraction(above if value > 0 else -above, below)
+            return (times, rest * pi**power if power else rest)
+    return value, 1
+
+
+def _square_in(n: int) -> int:
+    """The largest integer whose square divides n."""
+    return max(k for k in range(1, isqrt(n) + 1) if n % k**2 == 0)
+
+
+def with_root_calls(written: Tree) -> Tree:
+    """A number with math.sqrt(x) in place of x ** 0.5; `torch.sqrt` takes tensors only."""
+    if isinstance(written, Prefix):
+        return written._replace(operand=with_root_calls(written.operand))
+    if not isinstance(written, Infix):
+        return written
+    if written.symbol == "**" and written.right in (HALF, Number(-0.5)):
+        root = Call("math.sqrt", (written.left,))
+        return root if written.right == HALF else Infix("/", Number(1), root)
+    left, right = with_root_calls(written.left), with_root_calls(written.right)
+    if written.symbol == "*" and isinstance(right, Infix) and right.left == Number(1):
+        return right._replace(left=left)  # 4 / math.sqrt(pi) for 4 * pi ** -0.5
+    return written._replace(left=left, right=right)
 
 
 _ROOTS_OF_PI = (

@@ -8,11 +8,11 @@ equals the definition of a name is replaced by this name.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 from ...graphs import OPS, Node, intern, walk
-from ...graphs.shapes import GENERIC_SIZES, numel
+from ...graphs.shapes import numel
 from ...graphs.substitution import rebuilt, substitute
 from .. import tree
 from ..tree import Name
@@ -23,6 +23,7 @@ from .rules.atoms import definition
 from .rules.factoring import canonical_sums, negative, terms_of_sum
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
+from .sizes import is_generic_size
 
 MOST_SEARCHED = 2 * TOO_LONG  # longer formulas are not searched
 KEPT = 4  # equal nodes kept for each node
@@ -198,7 +199,7 @@ class Length:
 
     def _own_length(self, part: tree.Tree) -> float:
         if isinstance(part, tree.Number):
-            unnamed = self.generic_sizes and part.value >= GENERIC_SIZES[0]
+            unnamed = self.generic_sizes and isfinite(part.value) and is_generic_size(part.value)
             return 1 + (part.value < 0) + UNNAMED * unnamed
         if isinstance(part, tree.Bracketed):
             return 0

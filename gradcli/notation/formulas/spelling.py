@@ -17,6 +17,7 @@ SYMBOLS = {
     ast.MatMult: "@", ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.Gt: ">", ast.GtE: ">=",
     ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.USub: "-", ast.Invert: "~",
 }  # fmt: skip
+LIBRARIES = ("torch", "F", "linalg", "special", "math")
 HOLE = "hole_"
 
 
@@ -144,4 +145,4 @@ def _is_library(e: ast.Attribute) -> bool:
     """Whether a dotted name is a function of a library: torch.linalg.inv, linalg.lu."""
     while isinstance(e.value, ast.Attribute):
         e = e.value
-    return isinstance(e.value, ast.Name) and e.value.id in ("torch", "F", "linalg", "special")
+    return isinstance(e.value, ast.Name) and e.value.id in LIBRARIES

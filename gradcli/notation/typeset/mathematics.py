@@ -536,7 +536,7 @@ def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], 
 
 def _without_module(name: str) -> str:
     """The name of a function without its module."""
-    for library in ("torch.", "linalg.", "special."):
+    for library in ("torch.", "linalg.", "special.", "math."):
         name = name.removeprefix(library)
     return name
 

@@ -16,6 +16,7 @@ from . import (  # noqa: F401
     contractions,
     elementary,
     elements,
+    exponentials,
     factoring,
     foreign,
     fractions,

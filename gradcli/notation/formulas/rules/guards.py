@@ -11,7 +11,7 @@ from ....operators.bounds import ANY, NOT_NEGATIVE, PROBABILITY, Bounds
 from .atoms import definition
 from .broadcasting import unbroadcast
 from .factoring import add_up_to_zero, added, terms_of
-from .identities import identities
+from .identities import condition, identities
 from .matrices import is_column
 from .products import (
     CACHE_SIZE,
@@ -156,8 +156,15 @@ TINY = precision.SINGLE_UNIT  # the largest lower bound of a denominator that is
 SATURATED = 20  # above this, sigmoid is 1 to nine digits, and softplus is linear in PyTorch
 
 
+@condition
+def is_tiny(s: Node) -> bool:
+    """Whether a number is positive and within rounding of 0."""
+    return 0 < (constant_value(s) or 0) <= TINY
+
+
 identities(RULES, """
     raise_where(x, y, message=d) = x
+    where(abs(x) > s, y, z) = y where is_tiny(s)
 """)  # fmt: skip
 
 

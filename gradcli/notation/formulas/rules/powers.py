@@ -1,15 +1,16 @@
 """Powers: products of bases with equal exponents, sums of exponents of equal bases."""
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
+from ..numerals import split_root
 from .factoring import (
     MOST_TERMS,
     added,
     canonical_sums,
-    expand_product,
     multiple_of,
     negative,
     sum_of,
@@ -25,6 +26,7 @@ from .products import (
     Coefficient,
     Product,
     build,
+    constant_value,
     magnitude,
     number_node,
     product_of,
@@ -63,6 +65,47 @@ def common_exponent(node: Node) -> Iterator[Node]:
         if new is not None:
             rest = result.without(f, k).factors
             yield build(result._replace(factors=with_factors({new: 1}, rest)), node.shape)
+
+
+@candidate("mul", "div")
+def power_into_operand(node: Node) -> Iterator[Node]:
+    """s ** 4 * (g @ (x / r ** 4)) = g @ (x * (s / r) ** 4): a power of a scalar is moved into the
+    operand of a linear function that is divided by the same power.
+    """
+    result = product_of(node) or NOTHING
+    powers = {f: e for f, e in result.factors.items() if f.shape == () and e > 1}
+    for call in result.once("matmul", "outer", "sum", "mean") if powers else ():
+        for k, operand in enumerate(call.parents):
+            inner = product_of(operand) or NOTHING
+            for f, e in powers.items():
+                for r in [r for r, n in inner.factors.items() if n == -e == -int(e)]:
+                    quotient = (f / r) ** number_node(e)
+                    part = build(inner.without(r).times({quotient: 1}), operand.shape)
+                    parts = [part if j == k else i for j, i in enumerate(call.parents)]
+                    new = call.op(*parts, **call.attrs)
+                    yield build(result.times({f: -e, call: -1, new: 1}), node.shape)
+
+
+@candidate("mul", "div")
+def number_under_a_root(node: Node) -> Iterator[Node]:
+    """math.sqrt(pi) * sqrt(x) = sqrt(pi * x); 1 / (2 * math.sqrt(pi) * sqrt(x)) = 1 / (2 * sqrt(pi
+    * x)).
+    """
+    result = product_of(node) or NOTHING
+    roots = {f: e for f, e in result.factors.items() if f.op.name == "sqrt" and abs(e) == 1}
+    if not roots or not isinstance(result.coefficient, float | Fraction):
+        return
+    numbers = {f: e for f, e in result.factors.items() if constant_value(f) is not None}
+    number = result.coefficient
+    for f, e in numbers.items():
+        number *= (constant_value(f) or 1) ** e
+    times, square = split_root(float(number))
+    for root, e in roots.items() if square != 1 else ():
+        x = root.parents[0]
+        inside = x * number_node(square**e) if square**e > 1 else x / number_node(square**-e)
+        rest = result.without(root, *numbers).factors
+        factors = with_factors(rest, {root.op(inside): e})
+        yield build(Product(times, factors), node.shape)
 
 
 @candidate("mul", "div")
@@ -131,43 +174,6 @@ def common_powers(node: Node) -> Iterator[Node]:
 
 
 @candidate("add", "sub")
-def common_exponentials(node: Node) -> Iterator[Node]:
-    """exp((2 - p) * x) - y * exp((1 - p) * x) = exp((1 - p) * x) * (exp(x) - y), where the
-    difference of the exponents is a single term.
-    """
-    terms = terms_of(node) or []
-    if not 2 <= len(terms) <= MOST_TERMS:
-        return
-    powers = [t.once("exp") for t in terms]
-    exponents = [p[0].parents[0] for p in powers if len(p) == 1]
-    for common in exponents if len(exponents) == len(terms) else ():
-        found = (_difference(e, common) for e in exponents)
-        differences = [d for d in found if d is not None]
-        if len(differences) == len(terms):
-            inner = [
-                t.without(p).times(_exponential(d))
-                for t, (p,), d in zip(terms, powers, differences, strict=True)
-            ]
-            yield build(Product(ONE, {common.exp(): 1, sum_of(inner): 1}), node.shape)
-
-
-def _difference(x: Node, y: Node) -> Product | None:
-    """x - y as a single term: u for (2 - p) * u - (1 - p) * u; None if it has several."""
-    if x is y:
-        return NOTHING._replace(coefficient=0)
-    expanded = [p for t in terms_of(x - y) or [] for p in expand_product(t)]
-    terms = (terms_of(sum_of(expanded)) or []) if expanded else []
-    return terms[0] if len(terms) == 1 else None
-
-
-def _exponential(exponent: Product) -> dict[Node, Coefficient]:
-    """exp(x) as a factor, and no factor for exp(0)."""
-    if exponent.coefficient == 0:
-        return {}
-    return {added([exponent]).exp(): 1}
-
-
-@candidate("add", "sub")
 def powers_of_a_quotient(node: Node) -> Iterator[Node]:
     """s ** 6 / r ** 7 - s ** 12 / r ** 13 = ((s / r) ** 6 - (s / r) ** 12) / r, and
     x ** 2 / s ** 3 - 1 / s = ((x / s) ** 2 - 1) / s.
@@ -185,6 +191,40 @@ def powers_of_a_quotient(node: Node) -> Iterator[Node]:
                 for t, (n, _) in zip(terms, exponents, strict=True)
             ]
             yield build(Product(ONE, with_factors({sum_of(inner): 1}, {y: rest.pop()})), node.shape)
+
+
+def without_roots(result: Product) -> Product:
+    """The product with powers of x in place of sqrt(x), which can be divided by sqrt(x)."""
+    if all(f.op.name != "sqrt" for f in result.factors):
+        return result
+    factors: dict[Node, Coefficient] = {}
+    for f, e in result.factors.items():
+        inner = {f: ONE} if f.op.name != "sqrt" else _under_the_root(f.parents[0])
+        factors = with_factors(factors, {x: e * power for x, power in inner.items()})
+    return result._replace(factors=factors)
+
+
+def with_powers_of(definition: Product, p: Product) -> Product:
+    """The product p with the symbolic powers of a definition: x ** (a - 1) / x for x ** (a - 2). A
+    definition with x ** a has none for x ** (a - 1), as x may be 0 there.
+    """
+    for f in definition.once("pow"):
+        base, exponent = f.parents
+        has_pole = any(t.coefficient < 0 for t in terms_of(exponent) or ())
+        for power in p.once("pow") if f not in p.factors else ():
+            n = _integer(power.parents[1] - exponent) if power.parents[0] is base else None
+            if n is not None and (n > 0 or has_pole):
+                p = p.without(power).times({f: 1, base: n})
+    return p
+
+
+def _under_the_root(x: Node) -> dict[Node, Coefficient]:
+    """The factors of sqrt(x), including numbers: 2, E and 1 / m, each with exponent 1/2."""
+    inner = product_of(x)
+    if inner is None or inner.coefficient <= 0:
+        return {x: Fraction(1, 2)}
+    number = {} if inner.coefficient == 1 else {number_node(inner.coefficient): ONE}
+    return {f: Fraction(e) / 2 for f, e in (number | inner.factors).items()}
 
 
 def _exponent_in(t: Product, base: Node) -> Node | None:

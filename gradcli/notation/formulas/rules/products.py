@@ -5,7 +5,7 @@ the upstream gradient first.
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite
+from math import isfinite, pi
 from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
@@ -196,8 +196,12 @@ def unconverted(factor: Node) -> Node:
 
 
 def _is_written_as_divisor(value: Coefficient) -> bool:
-    """Whether x / value is more readable than x times the reciprocal: x / 30.5, but not x / 0.5."""
-    return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
+    """Whether x / value is more readable than x times the reciprocal: x / 30.5, but not x / 0.5 or
+    x / (1 / pi).
+    """
+    if not isinstance(value, float) or value == 0 or (1 / value).is_integer():
+        return False
+    return not (abs(value) < 1 and _multiple(pi, 1 / value))
 
 
 def _multiply_by_power(a: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient | None:
