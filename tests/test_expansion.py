@@ -45,3 +45,9 @@ def test_what_a_meaning_has_summed_is_not_said_to_be_summed_again():
     result = gradcli("F.layer_norm(x, (3,), w)", "-s", "x=4x3,w=3", "--show", "backward")
     assert "to w    (g * layer_norm(x, (3,))).sum(dim=0)" in result.out
     assert "broadcast" not in result.out
+
+
+def test_a_formula_that_divides_by_0_at_the_trials_is_still_written():
+    """The derivative of a product is the product over the factor, of which relu makes zeros."""
+    result = gradcli("relu(x).prod(1)", "-s", "x=2x3", "--expand", "--show", "gradient")
+    assert "(g * out).unsqueeze(1) * (x > 0) / relu(x)" in result.out

@@ -5,7 +5,7 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import Node, Outputs
 from ...graphs.arguments import CHOOSE, in_words
-from ...graphs.operator import dtypes
+from ...graphs.operator import dtypes, may_be_floats
 
 
 class List(tuple[Any, ...]):
@@ -16,12 +16,12 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def check_bits(name: str | None, *operands: Any) -> None:
-    """Raise GradcliError for & | ~ of integers, which PyTorch computes bitwise."""
-    if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
-        message = "& | ~ of numbers work on their bits in PyTorch; here they need masks"
-        hint = "a mask is a comparison: (x > 0) & (y != 0); the last bit of n is n % 2"
-        raise GradcliError("unsupported", message, hint=hint)
+def have_bits(left: Any, right: Any) -> bool:
+    """Whether x ^ y is meant bitwise, not as a power: of masks, or tensors that are integers even if
+    the inputs are floats.
+    """
+    tensors = [x for x in (left, right) if isinstance(x, Node)]
+    return bool(tensors) and "float" not in dtypes((left, right)) and not any(map(may_be_floats, tensors))
 
 
 def can_be_combined(left: Any, right: Any) -> bool:
