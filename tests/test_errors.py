@@ -56,6 +56,7 @@ MISTAKES = [
     (["x * (1 << -1)"], "arguments", "1 << -1", "cannot be combined"),
     (["cat([x] * 100000)", "-s", "x=3"], "limit", "[x] * 100000", "operations"),
     (["tensor([0] * 10**9) * x"], "limit", "[0] * 10**9", "numbers"),
+    (["einsum('abcdefghijklmnopqrstuvwxyz,a->b', x, y)"], "limit", None, "far more elements"),
     (["x * float(x > 0)", "-s", "x=3"], "arguments", "float(x > 0)", "one element, not of 3"),
     (["x * int(x)", "-s", "x=3"], "arguments", "int(x)", "one element, not of 3"),
     (["!x"], "syntax", "!", "the opposite of a mask is written ~mask"),

@@ -791,7 +791,8 @@ def test_at_kinks_values_and_gradients_are_those_of_jax(text):
 # Functions without a derivative: files, texts, dtypes, sets, integers, random numbers, settings.
 UNDERIVED = """
     argpartition argwhere array2string array_equiv array_repr array_str asarray_chkfinite
-    asfortranarray asmatrix base_repr binary_repr bitwise_count bmat busday_count busday_offset can_cast common_type copyto
+    asfortranarray asmatrix base_repr binary_repr bitwise_count
+    bmat busday_count busday_offset can_cast common_type copyto
     datetime_as_string datetime_data diag_indices_from einsum_path empty empty_like fill_diagonal
     format_float_positional format_float_scientific from_dlpack frombuffer fromfile fromfunction
     fromiter frompyfunc fromregex fromstring gcd genfromtxt get_include get_printoptions getbufsize
@@ -808,7 +809,8 @@ UNDERIVED = """
     conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple create_token dce_sink dtype
     mulhi padtype_to_pads pbroadcast pcast pmax pmean pmin population_count ppermute precv psend
     pshuffle psum psum_scatter pswapaxes ragged_all_to_all reduce_window_shape_tuple reduce_xor
-    rng_bit_generator rng_uniform shape_as_value shift_right_logical stage with_sharding_constraint PrecisionLike platform_dependent
+    rng_bit_generator rng_uniform shape_as_value
+    shift_right_logical stage with_sharding_constraint PrecisionLike platform_dependent
     ConvGeneralDilatedDimensionNumbers DotDimensionNumbers bernoulli
 """
 MAKERS = {"numpy": "array asarray asanyarray ascontiguousarray shape size ndim"}

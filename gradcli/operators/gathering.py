@@ -209,8 +209,8 @@ def copies(input, repeats, dim=None, *, output_size=None):
 @shorthand(concrete=("repeats",), allocates=copies)
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each element, or each slice along dim, repeated as often as `repeats` says."""
-    is_list = isinstance(repeats, tuple)
-    require(not is_list, "repeats of repeat_interleave() must be an integer or a tensor of integers")
+    text = "repeats of repeat_interleave() must be an integer or a tensor of integers"
+    require(not isinstance(repeats, tuple), text)
     if dim is None:
         input, dim = flatten(input), 0
     axis = shapes.axis(dim, input.ndim)

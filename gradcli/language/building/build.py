@@ -62,7 +62,7 @@ COMPARE = {
 UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.USub: ("neg", python.neg),
     ast.UAdd: (None, python.pos),
-    ast.Invert: ("logical_not", python.invert),
+    ast.Invert: ("bitwise_not", python.invert),
     ast.Not: (None, python.not_),
 }
 PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
@@ -236,7 +236,7 @@ class Builder(Scope):
                     "not is not part of the language",
                     hint="the opposite of a mask is written ~mask",
                 )
-            if isinstance(e.op, ast.Invert) and value.dtype != "bool":
+            if isinstance(e.op, ast.Invert):
                 return applied(self, lookup("bitwise_not"), [value], {}, e)
             if name is None:
                 check_kinds("+", "no masks", (value,))
@@ -252,8 +252,9 @@ class Builder(Scope):
         is computed from sizes, the value carries one too.
         """
         has_graph = any(isinstance(x, Size | Ratio) for x in operands)
-        of_bits = isinstance(name, str) and name.startswith("bitwise")  # PyTorch: of tensors only
-        if name is None or of_bits or not has_graph or not is_number(value) or isinstance(value, bool):
+        if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
+            return value
+        if name.startswith("bitwise"):  # in PyTorch these are functions of tensors only
             return value
         value = with_graph(value, OPS[name](*operands))
         self.of_sizes.setdefault(value, value.node)

@@ -17,11 +17,12 @@ def is_number(value: Any) -> bool:
 
 
 def have_bits(left: Any, right: Any) -> bool:
-    """Whether x ^ y is meant bitwise, not as a power: of masks, or tensors that are integers even if
-    the inputs are floats.
+    """Whether x ^ y is meant bitwise, not as a power: of masks, or of tensors that are integers
+    even if the inputs are floats.
     """
-    tensors = [x for x in (left, right) if isinstance(x, Node)]
-    return bool(tensors) and "float" not in dtypes((left, right)) and not any(map(may_be_floats, tensors))
+    operands = left, right
+    are_tensors = any(isinstance(x, Node) for x in operands)
+    return are_tensors and "float" not in dtypes(operands) and not any(map(may_be_floats, operands))
 
 
 def can_be_combined(left: Any, right: Any) -> bool:

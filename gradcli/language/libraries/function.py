@@ -21,7 +21,7 @@ ARRAYS = {
 # Functions without `keepdims` whose `axis` may be a tuple of several axes, or of none.
 ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
 NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}  # axis=() is an error
-NOT_CONVERTED = {"indices", "max", "min", "q", "repeats"}  # arrays that functions convert themselves
+NOT_CONVERTED = {"indices", "max", "min", "q", "repeats"}  # functions convert these themselves
 TAKE_LISTS = {"array_equal", "stop_gradient", "ndtr", "log_ndtr"}  # also in JAX
 # Arguments that are ignored by functions without such a parameter. Values of `out` and `order` that
 # would change the result are an error.
