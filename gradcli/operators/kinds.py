@@ -6,7 +6,7 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import double, long
-from .comparisons import logical_and, logical_not, logical_or, ne
+from .comparisons import logical_and, logical_not, logical_or, ne, truth
 from .elements import NotWritable
 from .families import elementwise, is_integer, named, operator, require, shorthand
 from .leaves import Array, numbers
@@ -18,34 +18,10 @@ def bool_(input):
     return input.ne(0)
 
 
-def _logical(connective):
-    """The connective of masks, for tensors of any dtype: a number is True if it is not 0."""
-
-    @named(connective.name, connective.sentence)
-    def meaning(input, other):
-        return connective(_truth(input), _truth(other))
-
-    return shorthand()(meaning)
-
-
-def _truth(x):
-    return x if x.dtype == "bool" else x.ne(0)
-
-
-_logical(logical_and)
-_logical(logical_or)
-
-
 @shorthand()
 def logical_xor(input, other):
     """Whether exactly one of the two is True (nonzero); no gradient."""
-    return _truth(input).ne(_truth(other))
-
-
-@shorthand("logical_not", only_aliases=True)
-def negation(input):
-    """Whether x is False (zero); no gradient."""
-    return logical_not(input) if input.dtype == "bool" else input.eq(0)
+    return truth(input).ne(truth(other))
 
 
 @shorthand()

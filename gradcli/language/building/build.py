@@ -167,7 +167,7 @@ class Builder(Scope):
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            called = lookup(name) if name.startswith("bitwise") else OPS[name]
+            called: Any = lookup(name) if name.startswith("bitwise") else OPS[name]
             called.check_kinds((left, right))
             if name.startswith("bitwise"):
                 return applied(self, called, [left, right], {}, e)
