@@ -310,7 +310,8 @@ def torch_names() -> dict[str, Any]:
     for module in (torch.linalg, torch.special, torch.nn.grad, torch, F):
         found |= {k: getattr(module, k) for k in dir(module) if not k.startswith("_")}
     own = ("inv", "solve", "vector_norm", "matrix_rank")
-    return found | {name: getattr(torch.linalg, name) for name in own}
+    numbers = {"bool": bool, "float": float, "int": int}  # called, they are Python's
+    return found | {name: getattr(torch.linalg, name) for name in own} | numbers
 
 
 def torch_function(op: Operator) -> Any:

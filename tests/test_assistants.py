@@ -131,6 +131,12 @@ def test_several_messages_in_one_line(server):
     ]
 
 
+def test_an_empty_batch_is_answered(server):
+    """By one error, as section 6 of the specification of JSON-RPC 2.0 says."""
+    (found,) = sent(server, [])
+    assert found["error"]["code"] == -32600
+
+
 def test_somebody_who_types_is_told():
     class Typed(Input):
         def isatty(self) -> bool:

@@ -67,3 +67,9 @@ def test_names_of_repeated_parts_are_not_those_of_the_program():
     exec(dedent(out.partition("In PyTorch\n")[2]), ran)
     for name, tensor in tensors.items():
         np.testing.assert_allclose(ran[name].grad, tensor.grad, rtol=1e-5, atol=1e-7)
+
+
+def test_a_formula_that_divides_by_0_at_the_trials_is_still_written():
+    """The derivative of a product is the product over the factor, of which relu makes zeros."""
+    result = gradcli("relu(x).prod(1)", "-s", "x=2x3", "--expand", "--show", "gradient")
+    assert "(g * out).unsqueeze(1) * (x > 0) / relu(x)" in result.out

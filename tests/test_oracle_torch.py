@@ -91,6 +91,7 @@ def test_second_order(example: Example):
 # ---- elementwise operators at their samples, at ±0, ±inf and nan ---------------------------------
 
 ODD = (-0.0, 0.0, np.inf, -np.inf, np.nan)
+INTEGERS = (-64, -3, -1, 0, 1, 2, 5, 63, 64, 2**62)
 POINTWISE = [
     op for op in all_operators().values()
     if op.family == "elementwise" and op.torch and REQUIRED not in op.attributes.values()
@@ -100,8 +101,9 @@ POINTWISE = [
 
 def points(op):
     """An array for every input: all combinations of the operator's samples and the odd points."""
-    floats = dict.fromkeys((*op.samples, *ODD[2:]), None)
-    axes = [(True, False) if name in op.integer_inputs else (*floats, -0.0) for name in op.inputs]
+    floats = (*dict.fromkeys((*op.samples, *ODD[2:])), -0.0)
+    others = dict.fromkeys(op.integer_inputs, INTEGERS) | dict.fromkeys(op.masks, (True, False))
+    axes = [others.get(name, floats) for name in op.inputs]
     return [np.array(column) for column in zip(*product(*axes), strict=True)]
 
 
@@ -120,7 +122,7 @@ def torch_pointwise(op, arrays, seed):
 
 def our_pointwise(op, arrays, seed):
     """Our values, and a function that gives our gradients."""
-    kinds = {"f": "float", "b": "bool"}
+    kinds = {"f": "float", "i": "int", "b": "bool"}
     nodes = [
         OPS["input"](name=f"x{k}", shape=a.shape, dtype=kinds[a.dtype.kind])
         for k, a in enumerate(arrays)

@@ -58,7 +58,7 @@ def test_it_speaks_of_its_fields_and_not_of_options(fields, said):
     assert not re.search(r"--(grad|limit|allow-files|order)|with -s", text.partition("<footer")[0])
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"expr": 1}', "null"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, '{"expr": 1}', "null"])
 def test_what_is_no_question_is_an_error(text):
     assert json.loads(answer(text))["error"].startswith("error[request]")
 

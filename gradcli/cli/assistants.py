@@ -75,7 +75,7 @@ class Server:
         except (ValueError, RecursionError):
             yield _error(None, PARSE, "the line is not JSON")
             return
-        several = sent if isinstance(sent, list) else [sent]
+        several = sent if isinstance(sent, list) and sent else [sent]  # an empty one is no batch
         result = [answer for answer in map(self._answer, several) if answer is not None]
         if result:  # a batch, which the version of March 2025 has, is answered by a list
             yield result if several is sent else result[0]

@@ -498,7 +498,7 @@ def check_dtypes(name: str, accepted: InputDtypes, operands: Iterable[Any]) -> N
         operands = operands[part]
     if _dtype_refusal(accepted, operands) is None:
         return
-    operands = [1.0 if _may_be_floats(x) else x for x in operands]
+    operands = [1.0 if may_be_floats(x) else x for x in operands]
     text = _dtype_refusal(accepted, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
@@ -532,7 +532,7 @@ def _bits(x: Any) -> int | None:
     return x.op.bits if isinstance(x, Node) and x.inputs else 64
 
 
-def _may_be_floats(x: Any) -> bool:
+def may_be_floats(x: Any) -> bool:
     """Whether `x` has dtype int only because an input has, whose values could be floats as well."""
     if not isinstance(x, Node) or x.dtype != "int":
         return False

@@ -157,6 +157,8 @@ class Posing:
                 check_value(name, words, self.arrays[name])
         self._determine_dtypes(shapes)
         nodes, result = self._build(shapes)
+        for name in assumed:
+            self.limits.check_shape(numel(shapes[name]), f"the input {name}")
         out, scope = result.out, result.scope
         inputs = self._inputs(nodes, assumed)
         check_output(out, self.program)

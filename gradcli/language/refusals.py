@@ -73,8 +73,7 @@ REFUSED = {
     "element_size dim_order is_contiguous is_pinned is_shared is_set_to resize resize_as",
     TRANSFORM: "vmap while_loop register_hook register_post_accumulate_grad_hook",
     LEAVES: "numpy tolist to_dlpack from_dlpack",
-    WHOLE: "gcd lcm bitwise_left_shift bitwise_right_shift byte char short unravel_index "
-    "nonzero_static hash_tensor",
+    WHOLE: "gcd lcm byte char short unravel_index nonzero_static hash_tensor",
     TOLERANCE: "lobpcg",
     GONE: "symeig reinforce",
     UNDERIVED: "geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "

@@ -90,7 +90,7 @@ MORE_THAN_FUNCTIONS = (
     rf"{WITH_PARAMETERS}|\w*Norm(\dd)?|\w*Dropout\w*|RReLU|Fractional\w*|\w+Pad\dd"
 )
 # Builtins of Python that differ from PyTorch's functions of the same name.
-PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
+PYTHON = {"sum", "max", "min", "bool", "float", "int", "round", "slice"}
 # Functions that create tensors from literal, copied or random numbers, and how.
 MAKER_KINDS = {
     **dict.fromkeys(("as_tensor", "from_numpy", "array", "asarray"), "array"),

@@ -80,6 +80,31 @@ def logical_not(g, y, x):
     return None
 
 
+def truth(x):
+    """The mask of where a tensor is not 0; a mask is returned unchanged."""
+    return x if x.dtype == "bool" else x.ne(0)
+
+
+def _of_any_dtype(connective):
+    """The connective, called by name: of masks and of numbers, which are True if they are not 0."""
+
+    @named(connective.name, connective.sentence)
+    def meaning(input, other):
+        return connective(truth(input), truth(other))
+
+    return shorthand()(meaning)
+
+
+_of_any_dtype(logical_and)
+_of_any_dtype(logical_or)
+
+
+@shorthand("logical_not", only_aliases=True)
+def negation(input):
+    """Whether x is False (zero); no gradient."""
+    return logical_not(input) if input.dtype == "bool" else input.eq(0)
+
+
 def chosen(condition, a, b):
     """np.where(condition, a, b); faster if one is 0 and the other a large array of doubles."""
     if np.size(condition) >= MANY and condition.dtype == bool:

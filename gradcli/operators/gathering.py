@@ -209,11 +209,14 @@ def copies(input, repeats, dim=None, *, output_size=None):
 @shorthand(concrete=("repeats",), allocates=copies)
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each element, or each slice along dim, repeated as often as `repeats` says."""
+    text = "repeats of repeat_interleave() must be an integer or a tensor of integers"
+    require(not isinstance(repeats, tuple), text)
     if dim is None:
         input, dim = flatten(input), 0
     axis = shapes.axis(dim, input.ndim)
     size = input.shape[axis]
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
+    require(counts.ndim < 2, "repeats of repeat_interleave() must be a number or a vector")
     require(counts.dtype.kind != "b", "repeats of repeat_interleave() must be integers, got a mask")
     if counts.size not in (1, size) or (counts < 0).any():
         raise GradcliError(
@@ -224,7 +227,7 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
         raise GradcliError("arguments", f"output_size must be {built}, got {output_size}")
     if counts.size == 1 and input.ndim:
         return repeat_each(input, repeats=counts.item(), dim=axis)
-    repeated = np.repeat(np.arange(size), counts.reshape(-1))
+    repeated = np.repeat(np.arange(size), counts)
     return index_select(input, dim=dim, index=numbers(repeated))
 
 

@@ -6,8 +6,9 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.operator import check_dtypes
 from ..lazy import np
 from .arithmetic import double, long
-from .comparisons import logical_and, logical_or, ne
-from .families import is_integer, named, operator, require, shorthand
+from .comparisons import logical_and, logical_not, logical_or, ne, truth
+from .elements import NotWritable
+from .families import elementwise, is_integer, named, operator, require, shorthand
 from .leaves import Array, numbers
 
 
@@ -20,7 +21,7 @@ def bool_(input):
 @shorthand()
 def logical_xor(input, other):
     """Whether exactly one of the two is True (nonzero); no gradient."""
-    return input.ne(0).ne(other.ne(0))
+    return truth(input).ne(truth(other))
 
 
 @shorthand()
@@ -184,36 +185,57 @@ def _ends(result, low, high):
     return (low - 1, high + 1) if low == high else (low, high)
 
 
-# ---- bitwise operators on masks ------------------------------------------------------------------
+# ---- bitwise operators ---------------------------------------------------------------------------
 
 
-def _of_masks(name, sentence, logical):
-    @named(name, f"{sentence}, of masks; no gradient.")
+def _bitwise(name, words, example, of_masks=None):
+    """An operator of integers of 64 bits, computed with NumPy's function of its name. Masks are
+    combined by `of_masks`; beside integers they are 0 and 1.
+    """
+
+    @named(name, f"{words}; no gradient.")
+    def rule(g, y, a, b):
+        return None, None
+
+    @named(name, rule.__doc__)
     def meaning(input, other):
-        return logical(*_masks(name, input, other))
+        nodes = [as_node(x) for x in (input, other)]
+        if of_masks and all(x.dtype == "bool" for x in nodes):
+            return of_masks(*nodes)
+        return of_integers(*(x.long() if x.dtype == "bool" else x for x in nodes))
 
-    return shorthand()(meaning)
+    def value(a, b):
+        return getattr(np, name)(np.asarray(a, np.int64), np.asarray(b, np.int64))
+
+    def symbolic(sp, a, b):
+        return sp.Integer(value(int(a), int(b))) if a.is_Integer and b.is_Integer else BITS(sp)
+
+    of_integers = elementwise(
+        value,
+        symbolic=symbolic,
+        integer_inputs=("a", "b"),
+        numbers=True,
+        numpy=f"np.{name}",
+        examples=((f"x * {name}(tensor([5, -3, 2]), {example})", "x=2x3"),),
+        exact="all",
+    )(rule)
+    return shorthand(input_dtypes="any" if of_masks else "numbers")(meaning)
 
 
-def _masks(name, *tensors):
-    nodes = [as_node(t) for t in tensors]
-    if any(x.dtype != "bool" for x in nodes):
-        message = f"in PyTorch {name}() of numbers works on their bits; here it needs masks"
-        hint = "a mask is a comparison: x > 0; the last bit of n is n % 2"
-        raise GradcliError("unsupported", message, hint=hint)
-    return nodes
-
-
-bitwise_and = _of_masks("bitwise_and", "Whether both are True", logical_and)
-bitwise_or = _of_masks("bitwise_or", "Whether at least one is True", logical_or)
-bitwise_xor = _of_masks("bitwise_xor", "Whether exactly one of the two is True", ne)
+BITS = NotWritable("the bits of an integer depend on its value")
+OPERANDS = "tensor([3, 6, 1])"
+bitwise_and = _bitwise("bitwise_and", "The bits that both have: a & b", OPERANDS, logical_and)
+bitwise_or = _bitwise("bitwise_or", "The bits that at least one has: a | b", OPERANDS, logical_or)
+bitwise_xor = _bitwise("bitwise_xor", "The bits that exactly one has: a ^ b", OPERANDS, ne)
+bitwise_left_shift = _bitwise("bitwise_left_shift", "The bits of a, b places up: a << b", "2")
+bitwise_right_shift = _bitwise("bitwise_right_shift", "The bits of a, b places down: a >> b", "1")
 
 
 @shorthand()
 def bitwise_not(input):
-    """Whether a mask is False; of integers, all bits inverted; no gradient."""
+    """All bits inverted: ~x, of a mask whether it is False; no gradient."""
     x = as_node(input)
-    return -1 - x if x.dtype == "int" else _masks("bitwise_not", x)[0].logical_not()
+    return logical_not(x) if x.dtype == "bool" else bitwise_xor(x, -1)
 
 
 # ---- without gradient ----------------------------------------------------------------------------

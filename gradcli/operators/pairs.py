@@ -87,6 +87,14 @@ def ldexp(g, y, a, b):
     return g * power, g * y * math.log(2)
 
 
+@shorthand("ldexp", only_aliases=True)
+def scaled(input, other):
+    """a * 2 ** b."""
+    if as_node(input).dtype == "float" and as_node(other).dtype == "bool":
+        check_dtypes("ldexp", "no masks", [other])
+    return ldexp(input, other)
+
+
 @shorthand()
 def float_power(input, exponent):
     """input to the power of exponent, as floating-point numbers."""

@@ -66,7 +66,7 @@ def _texts(fields: dict[str, str]) -> dict[str, list[str]]:
 def _fields(question: str) -> dict[str, str]:
     try:
         asked = json.loads(question)
-    except ValueError:
+    except (ValueError, RecursionError):
         asked = None
     if not isinstance(asked, dict) or not all(isinstance(x, str) for x in asked.values()):
         raise GradcliError("request", "a question must be a JSON object of strings")

@@ -302,7 +302,9 @@ class FormulaWriter:
         None.
         """
         result = self._untried.get(x.name)
-        text = "" if result is None else tree.text(result)
+        if result is None:
+            return None
+        text = tree.text(result)
         return None if any(t.contradicts(text, x.name) for t in self.trials.first) else result
 
     def without_closed_form(self) -> Iterator[Input]:

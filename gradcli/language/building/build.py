@@ -32,7 +32,7 @@ from ..vocabulary import (
 from .calls import applied, call
 from .indices import array_module, is_array_program, sliced, subscripted, unpacked_values
 from .makers import Range
-from .operands import List, can_be_combined, check_bits, in_words, is_number, unfit
+from .operands import List, can_be_combined, have_bits, in_words, is_number, unfit
 from .scope import Scope
 
 BINARY = {
@@ -44,10 +44,13 @@ BINARY = {
     ast.Mod: ("remainder", python.mod),
     ast.Pow: ("pow", python.pow),
     ast.MatMult: ("matmul", None),
-    ast.BitAnd: ("logical_and", python.and_),
-    ast.BitOr: ("logical_or", python.or_),
-    ast.BitXor: ("ne", None),  # of masks
+    ast.BitAnd: ("bitwise_and", python.and_),
+    ast.BitOr: ("bitwise_or", python.or_),
+    ast.BitXor: ("bitwise_xor", None),
+    ast.LShift: ("bitwise_left_shift", python.lshift),
+    ast.RShift: ("bitwise_right_shift", python.rshift),
 }
+OF_MASKS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "ne"}
 COMPARE = {
     ast.Gt: ("gt", python.gt),
     ast.GtE: ("ge", python.ge),
@@ -59,12 +62,8 @@ COMPARE = {
 UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.USub: ("neg", python.neg),
     ast.UAdd: (None, python.pos),
-    ast.Invert: ("logical_not", python.invert),
+    ast.Invert: ("bitwise_not", python.invert),
     ast.Not: (None, python.not_),
-}
-SHIFTS: dict[type[ast.operator], str] = {  # operators that the language lacks
-    ast.LShift: "write n * 2 ** k for n << k",
-    ast.RShift: "write n // 2 ** k for n >> k",
 }
 PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
 # Operators whose derivatives, or signs of zeros, are different for arrays of NumPy or JAX.
@@ -160,20 +159,26 @@ class Builder(Scope):
         return value
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
-        self.check_operator(e)
-        if isinstance(e.op, ast.BitXor) and dtypes((left, right)) != {"bool"}:
-            raise self._no_operator(e)
         name, compute = BINARY[type(e.op)]
+        if dtypes((left, right)) == {"bool"}:
+            name = OF_MASKS.get(name, name)
+        if name == "bitwise_xor" and not have_bits(left, right):
+            raise self._no_power(e)
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            check_bits(name, left, right)
-            OPS[name].check_dtypes((left, right))
+            called: Any = lookup(name) if name.startswith("bitwise") else OPS[name]
+            called.check_dtypes((left, right))
+            if name.startswith("bitwise"):
+                return applied(self, called, [left, right], {}, e)
             of_array = is_array_program(self) and ARRAY_OPERATORS.get(name)
             if of_array:
                 called = library_function(f"{array_module(self)}.{of_array}")
                 return applied(self, called, [left, right], {}, e)
             return self.node(OPS[name], (left, right), e)
+        listed, other = (left, right) if isinstance(left, tuple) else (right, left)
+        if type(listed) in (List, tuple) and name == "mul" and type(other) in (int, Size):
+            return self._repeated(listed, other)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return type(left)((*left, *right)) if isinstance(left, List) else (*left, *right)
         if not (is_number(left) and is_number(right)) or compute is None:
@@ -181,20 +186,24 @@ class Builder(Scope):
         value = self._fold(compute, left, right)
         return self._folded(value, name, left, right)
 
-    def check_operator(self, e: ast.BinOp) -> None:
-        """Raise GradcliError for an operator that the language lacks."""
-        negative = isinstance(e.right, ast.UnaryOp) and isinstance(e.right.op, ast.USub)
-        is_power = isinstance(e.op, ast.BitXor) and (negative or isinstance(e.right, ast.Constant))
-        if is_power or type(e.op) not in BINARY:
-            raise self._no_operator(e)
+    def _repeated(self, items: tuple, times: int) -> tuple:
+        """A list or tuple repeated, as in Python."""
+        kind = "operations" if any(isinstance(x, Node) for x in items) else "numbers"
+        self.limits.check(kind, len(items) * times, "a list")
+        return type(items)([*items] * times)
 
-    def _no_operator(self, e: ast.BinOp) -> GradcliError:
-        power = "a power is written x ** 2"
+    def check_operator(self, e: ast.BinOp) -> None:
+        """Raise GradcliError for ^ where a power is meant, as its right operand is a number."""
+        negative = isinstance(e.right, ast.UnaryOp) and isinstance(e.right.op, ast.USub)
+        if isinstance(e.op, ast.BitXor) and (negative or isinstance(e.right, ast.Constant)):
+            raise self._no_power(e)
+
+    def _no_power(self, e: ast.BinOp) -> GradcliError:
+        hint = "a power is written x ** 2"
         of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
-        power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
-        power += ", that of an inverse inv(A).T" * isinstance(e.right, ast.UnaryOp)
-        hint = power if isinstance(e.op, ast.BitXor) else SHIFTS[type(e.op)]
-        message, span = "this operator is not part of the language", self.source.span(e)
+        hint += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
+        hint += ", that of an inverse inv(A).T" * isinstance(e.right, ast.UnaryOp)
+        message, span = "^ is for the bits of integers and masks", self.source.span(e)
         return GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
@@ -202,10 +211,9 @@ class Builder(Scope):
         return self._folded(self._fold(python.mul, left, right), "mul", left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
-        if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
-            self.limits.check(
-                "digits", int(left.bit_length() * 0.30103 * right), "a power of integers"
-            )
+        if isinstance(left, int) and isinstance(right, int) and right > 0:
+            bits = {python.pow: left.bit_length() * right, python.lshift: right}.get(compute, 0)
+            self.limits.check("digits", int(bits * 0.30103), "a power of integers")
         if compute is python.pow and left < 0 and not float(right).is_integer():
             return float("nan")
         try:
@@ -215,7 +223,7 @@ class Builder(Scope):
             raise GradcliError("arguments", "division of a number by zero", hint=hint) from None
         except OverflowError:
             return float("inf")
-        except TypeError:
+        except (TypeError, ValueError):  # ValueError: a negative shift
             raise unfit(left, right) from None
 
     def _UnaryOp(self, e: ast.UnaryOp) -> Any:
@@ -228,9 +236,8 @@ class Builder(Scope):
                     "not is not part of the language",
                     hint="the opposite of a mask is written ~mask",
                 )
-            if isinstance(e.op, ast.Invert) and value.dtype == "int":
+            if isinstance(e.op, ast.Invert):
                 return applied(self, lookup("bitwise_not"), [value], {}, e)
-            check_bits(name, value)
             if name is None:
                 check_dtypes("+", "no masks", (value,))
                 return value
@@ -246,6 +253,8 @@ class Builder(Scope):
         """
         has_graph = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
+            return value
+        if name.startswith("bitwise"):  # in PyTorch these are functions of tensors only
             return value
         value = with_graph(value, OPS[name](*operands))
         self.of_sizes.setdefault(value, value.node)

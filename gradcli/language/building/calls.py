@@ -51,6 +51,7 @@ DEVICES = (  # those that PyTorch's error lists
 KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also accepts an integer scalar tensor
 ARRAY_BUILTINS = {"abs": "abs", "pow": "power", "divmod": "divmod"}  # of Python, applied to arrays
+CONVERSIONS = {"bool", "float", "int"}  # of Python, which return a detached number
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
 IDENTITY = {  # methods that return the tensor itself, perhaps with another dtype
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -69,8 +70,10 @@ def call(b: Scope, e: ast.Call) -> Any:
         return updated
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
-    if isinstance(e.func, ast.Name) and name in PYTHON and args and not _tensors(args):
-        name = f"builtins.{name}"  # PyTorch's function accepts only tensors
+    if isinstance(e.func, ast.Name) and name in PYTHON and args:
+        of_number = name in CONVERSIONS and not is_array_program(b)
+        if of_number or not _tensors(args):  # PyTorch's function accepts only tensors
+            name = f"builtins.{name}"
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
     special = FUNCTIONS.get(name)

@@ -5,7 +5,7 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import Node, Outputs
 from ...graphs.arguments import CHOOSE, in_words
-from ...graphs.operator import dtypes
+from ...graphs.operator import dtypes, may_be_floats
 
 
 class List(tuple[Any, ...]):
@@ -16,12 +16,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def check_bits(name: str | None, *operands: Any) -> None:
-    """Raise GradcliError for & | ~ of integers, which PyTorch computes bitwise."""
-    if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
-        message = "& | ~ of numbers work on their bits in PyTorch; here they need masks"
-        hint = "a mask is a comparison: (x > 0) & (y != 0); the last bit of n is n % 2"
-        raise GradcliError("unsupported", message, hint=hint)
+def have_bits(left: Any, right: Any) -> bool:
+    """Whether x ^ y is meant bitwise, not as a power: of masks, or of tensors that are integers
+    even if the inputs are floats.
+    """
+    operands = left, right
+    are_tensors = any(isinstance(x, Node) for x in operands)
+    return are_tensors and "float" not in dtypes(operands) and not any(map(may_be_floats, operands))
 
 
 def can_be_combined(left: Any, right: Any) -> bool:

@@ -43,8 +43,15 @@ def _int(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     (x,) = args
     x = _spelled(int, x) if isinstance(x, str) else _number(b, e, args, named)
     if isinstance(x, Node):
-        return b.node(OPS["trunc"], (x,), e)
+        return b.node(OPS["long"], (x,), e)
     return x if isinstance(x, int) else int(x)
+
+
+def _bool(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
+    """bool(x): whether the element of a tensor is not 0."""
+    _check_no_keywords("bool", named)
+    x = _number(b, e, args, named)
+    return b.node(OPS["ne"], (x, 0), e) if isinstance(x, Node) else bool(x)
 
 
 def _round(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
@@ -132,6 +139,7 @@ def _without_grad(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 
 PYTHONS: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
+    "builtins.bool": _bool,
     "builtins.float": _number,
     "builtins.int": _int,
     "builtins.no_grad": _without_grad,

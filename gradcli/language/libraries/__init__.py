@@ -17,7 +17,7 @@ from .function import Function
 
 # The tables of each module, as `file.TABLE`; the first one that has a name is used.
 MODULES: dict[str, tuple[str, ...]] = {
-    "numpy": ("numpy.ARRAYS",),
+    "numpy": ("numpy.ARRAYS", "numpy.NOT_IN_JAX"),
     "numpy.ndarray": ("numpy.METHODS",),
     "numpy.linalg": ("linalg.NUMPY",),
     "numpy.fft": ("numpy.FFT",),
@@ -26,22 +26,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "jax.numpy.linalg": ("jax.LINALG", "linalg.NUMPY"),
     "jax.nn": ("jax.NN",),
     "jax.lax": ("lax.LAX",),
-    "scipy.special": ("scipy.SPECIAL",),
+    "scipy.special": ("scipy.SPECIAL", "scipy.NOT_IN_JAX"),
     "jax.scipy.special": ("jax.SPECIAL", "scipy.SPECIAL"),
-    "scipy.linalg": ("linalg.SCIPY",),
+    "scipy.linalg": ("linalg.SCIPY", "linalg.NOT_IN_JAX"),
     "jax.scipy.linalg": ("jax.SCIPY_LINALG", "linalg.SCIPY"),
     "scipy.signal": ("scipy.SIGNAL",),
     "jax.scipy.signal": ("scipy.SIGNAL",),
-}
-# Names of the tables of NumPy and SciPy that JAX does not have.
-ABSENT = {
-    "jax.numpy": {"fix", "real_if_close", "row_stack"},
-    "jax.scipy.special": {
-        *("binom", "cbrt", "cosdg", "cosm1", "erfcinv", "exp10", "exp2", "expm1", "exprel"),
-        *("huber", "inv_boxcox", "inv_boxcox1p", "log1p", "log_expit", "pseudo_huber", "psi"),
-        *("rgamma", "round", "sinc", "sindg", "softplus", "tandg"),
-    },
-    "jax.scipy.linalg": {"eigvalsh", "kron", "norm", "pinv", "svdvals"},
 }
 UFUNCS = (
     "add",
@@ -101,7 +91,8 @@ def library_function(name: str) -> Function | None:
     """The function with this full name, such as jax.numpy.dot; None if no table has it."""
     module, _, last = name.rpartition(".")
     entry = next((table[last] for table in _tables(module) if last in table), None)
-    return None if entry is None else Function(last, entry)
+    takes_lists = not module.startswith("jax.") or module == "jax.scipy.linalg"
+    return None if entry is None else Function(last, entry, takes_lists)
 
 
 def check_takes_arrays(name: str, path: str, span: Span | None) -> None:
@@ -124,7 +115,7 @@ def function(name: str, path: str, span: Span | None) -> Function:
     if known is not None:
         return known
     module, _, last = name.rpartition(".")
-    if last in ABSENT.get(module, ()):
+    if module.startswith("jax.") and library_function(name.removeprefix("jax.")):
         message, hint = f"JAX has no {path}()", _elsewhere(last)
         raise GradcliError("unknown-function", message, hint=hint, span=span)
     near = CURES.get(last) or did_you_mean(last, {n for t in _tables(module) for n in t})
@@ -152,12 +143,7 @@ def _tables(module: str) -> list[dict]:
         tables = (f"jax.{table}",) if module != of_stats else ()
         tables += (f"stats.{table}",)
     result = (_table(path) for path in tables)
-    absent = ABSENT.get(module, set())
-    return [_without(absent, table) for table in result if isinstance(table, dict)]
-
-
-def _without(names: set[str], table: dict) -> dict:
-    return {name: e for name, e in table.items() if name not in names} if names else table
+    return [table for table in result if isinstance(table, dict)]
 
 
 def _table(path: str) -> dict | None:

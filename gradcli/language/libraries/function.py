@@ -21,6 +21,8 @@ ARRAYS = {
 # Functions without `keepdims` whose `axis` may be a tuple of several axes, or of none.
 ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
 NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}  # axis=() is an error
+NOT_CONVERTED = {"indices", "max", "min", "q", "repeats"}  # functions convert these themselves
+TAKE_LISTS = {"array_equal", "stop_gradient", "ndtr", "log_ndtr"}  # also in JAX
 # Arguments that are ignored by functions without such a parameter. Values of `out` and `order` that
 # would change the result are an error.
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
@@ -100,8 +102,8 @@ def _array_of(value: tuple) -> Any:
 class Function(Shorthand):
     """A function of a library; `same` is the operator that it is an alias of, or None."""
 
-    def __init__(self, name: str, meaning: Any):
-        self.same = None
+    def __init__(self, name: str, meaning: Any, takes_lists: bool = True):
+        self.same, self.takes_lists = None, takes_lists or name in TAKE_LISTS
         if isinstance(meaning, str):
             self.same = op[meaning]
             meaning = _as_function(self.same)
@@ -116,6 +118,8 @@ class Function(Shorthand):
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         arrays = ARRAYS.difference(self.concrete)
         parameters = {*self.positional, *self.defaults}
+        if not self.takes_lists:
+            self._check_no_lists({**dict(zip(self.positional, args)), **named})
         positional = [array(a) if n in arrays else a for n, a in zip(self.positional, args)]
         for name in IGNORED & named.keys() - parameters:
             self._check_ignored(name, named.pop(name))
@@ -128,6 +132,12 @@ class Function(Shorthand):
                 raise GradcliError("arguments", f"{self.name}() takes no empty axis")
             return self._along_none(dict(zip(self.positional, positional)) | named)
         return super().__call__(*positional, **named)
+
+    def _check_no_lists(self, named: dict[str, Any]) -> None:
+        for name in sorted((ARRAYS | NOT_CONVERTED) & named.keys()):
+            if isinstance(named[name], tuple) and not isinstance(named[name], Outputs):
+                message = f"{self.name}() of JAX takes no list for {name}"
+                raise GradcliError("arguments", message, hint="write jnp.array([...])")
 
     def _along_none(self, named: dict[str, Any]) -> Any:
         """The value for axis=(), which reduces over no axis; in PyTorch an empty tuple means all.

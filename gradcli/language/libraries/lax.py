@@ -300,6 +300,7 @@ LAX: dict[str, Any] = {
     **{"bessel_i0e": "i0e", "bessel_i1e": "i1e", "igamma": "gammainc", "igammac": "gammaincc"},
     **{"is_finite": "isfinite", "logistic": "sigmoid", "bitwise_not": "bitwise_not"},
     **{f"bitwise_{name}": f"bitwise_{name}" for name in ("and", "or", "xor")},
+    **{"shift_left": "bitwise_left_shift", "shift_right_arithmetic": "bitwise_right_shift"},
     **{"atan2": "jax_arctan2", "pow": power, "lgamma": "jax_lgamma"},
     **{"abs": "jax_abs", "digamma": "jax_digamma", "rsqrt": "jax_rsqrt"},
     "clamp": _clamp,

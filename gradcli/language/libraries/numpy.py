@@ -865,13 +865,13 @@ def angle_by(arctangent: str) -> Callable:
 # Operators with the same name and meaning.
 ELEMENTWISE = """
     abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh acos acosh asin asinh
-    atan atan2 atanh ceil copysign cos cosh deg2rad divide exp exp2 expm1 fix float_power
+    atan atan2 atanh ceil copysign cos cosh deg2rad divide exp exp2 expm1 float_power
     floor fmax fmin fmod greater greater_equal hypot i0 isfinite isinf
     isnan isneginf isposinf isreal less less_equal log log10 log1p log2 logaddexp
     logaddexp2 logical_and logical_not logical_or logical_xor maximum minimum multiply negative
     nextafter not_equal positive pow rad2deg real reciprocal signbit sin sinc
     sinh sqrt square subtract tan tanh true_divide trunc bitwise_and bitwise_or bitwise_xor
-    bitwise_not conj
+    bitwise_not bitwise_left_shift bitwise_right_shift conj
 """
 ARRAYS: dict[str, Any] = {
     # elementwise
@@ -879,7 +879,8 @@ ARRAYS: dict[str, Any] = {
     **{"equal": "eq", "fabs": "abs", "power": "pow", "rint": "round"},
     **{"degrees": "rad2deg"},
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
-    **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
+    **{"left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift"},
+    **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt"},
     "angle": angle_by("atan2"),
     "imag": lambda val: op.zeros_like(val),  # all numbers are real
     "around": _round,
@@ -987,7 +988,6 @@ ARRAYS: dict[str, Any] = {
     "unstack": lambda x, *, axis=0: op.unbind(x, axis),
     "hstack": lambda tup: op.hstack(array_list(tup)),
     "vstack": lambda tup: op.vstack(array_list(tup)),
-    "row_stack": lambda tup: op.vstack(array_list(tup)),
     "dstack": lambda tup: op.dstack(array_list(tup)),
     "column_stack": lambda tup: op.column_stack(array_list(tup)),
     "append": _append,
@@ -1095,6 +1095,11 @@ def _item(a, *args):
     return (op.flatten(a) if len(index) == 1 else a)[index]
 
 
+NOT_IN_JAX: dict[str, Any] = {
+    "fix": "fix",
+    "real_if_close": "real",
+    "row_stack": lambda tup: op.vstack(array_list(tup)),
+}
 METHODS: dict[str, Any] = {"item": _item}  # methods of arrays that are not functions of numpy
 
 

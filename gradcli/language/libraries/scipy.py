@@ -214,35 +214,22 @@ def _in_degrees(name: str) -> Any:
 
 # Operators with the same name and meaning.
 ELEMENTWISE = """
-    entr erf erfc erfcx erfinv exp2 expm1 gammainc gammaincc i0 i0e i1 i1e log1p log_ndtr ndtr
-    ndtri sinc xlog1py xlogy digamma cbrt
+    entr erf erfc erfcx erfinv gammainc gammaincc i0 i0e i1 i1e log_ndtr ndtr ndtri xlog1py
+    xlogy digamma
 """
 SPECIAL: dict[str, Any] = {
     **{name: name for name in ELEMENTWISE.split()},
-    "psi": "digamma",
     "expit": "sigmoid",
     "beta": _beta,
     "betaln": betaln,
-    "binom": _binom,
     "boxcox": lambda x, lmbda: _boxcox(x, _as_array(lmbda)),
     "boxcox1p": lambda x, lmbda: _boxcox(1 + x, _as_array(lmbda)),
-    "inv_boxcox": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)),
-    "inv_boxcox1p": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)) - 1,
     "comb": lambda N, k: _comb(_as_array(N), _as_array(k)),
-    "cosdg": _in_degrees("cos"),
-    "sindg": _in_degrees("sin"),
-    "tandg": _in_degrees("tan"),
-    "cosm1": lambda x: -2 * op.square(op.sin(x / 2)),
-    "erfcinv": lambda y: -op.ndtri(y / 2) / math.sqrt(2),
-    "exp10": lambda x: op.pow(10.0, x),
-    "exprel": _exprel,
     "factorial": lambda n: _factorial(_as_array(n)),
     "gamma": gamma,
     "gammaln": lambda x: op.where(op.isneginf(x), -math.inf, op.lgamma(x)),
     "gammasgn": _gammasgn,
-    "huber": lambda delta, r: _huber(_as_array(delta), r),
     "kl_div": lambda x, y: rel_entr(x, y) - x + y,
-    "log_expit": lambda x: -op.logaddexp(-x, 0.0),
     "log_softmax": _log_softmax,
     "loggamma": lambda z: op.where(z >= 0, op.lgamma(op.where(z >= 0, z, 1.0)), math.nan),
     "logit": lambda x: op.logit(x),
@@ -250,13 +237,29 @@ SPECIAL: dict[str, Any] = {
     "multigammaln": lambda a, d: op.mvlgamma(a, d),
     "poch": lambda z, m: _poch(z, m),
     "polygamma": polygamma,
-    "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
     "rel_entr": rel_entr,
+    "softmax": softmax,
+    "zeta": _zeta,
+}  # fmt: skip
+NOT_IN_JAX: dict[str, Any] = {
+    **{name: name for name in ("exp2", "expm1", "log1p", "sinc", "cbrt")},
+    "psi": "digamma",
+    "binom": _binom,
+    "inv_boxcox": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)),
+    "inv_boxcox1p": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)) - 1,
+    "cosdg": _in_degrees("cos"),
+    "sindg": _in_degrees("sin"),
+    "tandg": _in_degrees("tan"),
+    "cosm1": lambda x: -2 * op.square(op.sin(x / 2)),
+    "erfcinv": lambda y: -op.ndtri(y / 2) / math.sqrt(2),
+    "exp10": lambda x: op.pow(10.0, x),
+    "exprel": _exprel,
+    "huber": lambda delta, r: _huber(_as_array(delta), r),
+    "log_expit": lambda x: -op.logaddexp(-x, 0.0),
+    "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
     "rgamma": _rgamma,
     "round": "round",
-    "softmax": softmax,
     "softplus": lambda x: op.logaddexp(x, 0.0),
-    "zeta": _zeta,
 }  # fmt: skip
 
 
