@@ -497,7 +497,7 @@ cat([]) * x | x=3 | cat() needs at least one tensor
 chain_matmul(x, y) | x=2x3x2,y=2x2 | multiplies matrices, not shape
 linalg.cond(x, 3) | x=2x2 | cond() has no norm 3
 conv1d(x, w, groups=2) | x=1x4x5,w=3x2x2 | channels do not divide into 2 groups
-torch.convolution(x, w, None, 1, 0, 1, False, 0, 1) | x=1x1x1x1x1x1,w=1x1x1x1x1x1 | takes 3 to 5 dimensions, got 6
+torch.convolution(x, x, None, 1, 0, 1, False, 0, 1) | x=1x1x1x1x1x1 | takes 3 to 5 dimensions
 conv_transpose1d(x, w, padding=9) | x=1x2x2,w=2x2x2 | would be empty
 ctc_loss(x, tensor([[1]]), (2, 2), (1,)) | x=2x1x3 | must have a length for each of 1 samples
 ctc_loss(x, tensor([[1]]), (2,), (1,), blank=3) | x=2x1x3 | blank must be a class from 0 to 2
@@ -536,7 +536,7 @@ x.quantile(0.5) | x=0 | quantile() of an empty tensor
 renorm(x, 0, 0, 1.0) | x=2x3 | renorm() needs a positive p and a maxnorm
 x.repeat_interleave(tensor([1, 2, 1]), output_size=9) | x=3 | output_size must be 4
 x.repeat_interleave(tensor([1, 2])) | x=3 | repeats must be one integer or 3 of them
-torch.rnn_relu(x, h, (w, u, w, u), False, 2, 0.5, True, False, False)[0] | x=3x2x4,h=2x2x4,w=4x4,u=4x4 | draws random numbers in training
+rnn_relu(x, x, (w, w, w, w), False, 2, 0.5, True, False, False)[0] | x=2x2x4,w=4x4 | draws random
 roll(x, (1, 2), (0,)) | x=3 | roll() needs a shift for each dimension, got 2 for 1
 roll(x, (1, 2)) | x=3 | roll() without dims takes one shift
 rrelu(x, 0.5, 0.1) | x=3 | rrelu() needs lower <= upper
@@ -551,11 +551,11 @@ tensordot(x, y, dims=([0, 1], [0])) | x=2x3,y=2x3 | as many dims of a as of b
 linalg.tensorinv(x, 0) | x=2x2 | ind of tensorinv() must be positive
 triplet_margin_loss(x, y, z, margin=-1.0) | x=2x3,y=2x3,z=2x3 | margin must be positive
 linalg.multi_dot([x]) | x=2x2 | needs at least 2 of them
-addmm(x.long(), y.long(), y.long(), beta=0.5) * x | x=2x2,y=2x2 | beta and alpha of integers and masks must be integers
-max_unpool1d(x, tensor([[[0, 2]]]), 2, output_size=(4, 4, 4, 4)) | x=1x1x2 | must have 1 or 3 numbers
+addmm(x.long(), y.long(), y.long(), beta=0.5) * x | x=2x2,y=2x2 | beta and alpha of integers
+max_unpool1d(x, tensor([[[0, 2]]]), 2, output_size=(4, 4)) | x=1x1x2 | must have 1 or 3 numbers
 conv1d(x, w, stride=2, padding='same') | x=1x1x4,w=1x1x2 | needs a stride of 1
-linear_cross_entropy(x, w, p.softmax(1), ignore_index=1) | x=2x3,w=4x3,p=2x4 | ignore_index needs class labels
-scaled_dot_product_attention(q, k, k, enable_gqa=True) | q=1x3x2x2,k=1x2x2x2 | enable_gqa needs a multiple of the heads
+linear_cross_entropy(x, w, p, ignore_index=1) | x=2x3,w=4x3,p=2x4 | needs class labels
+scaled_dot_product_attention(q, k, k, enable_gqa=True) | q=1x3x2x2,k=1x2x2x2 | needs a multiple
 movedim(x, (0, 1), (0,)) | x=2x3 | movedim() moves 2 dimensions to 1
 torch.lstm_cell(x, h, w, u)[0] | x=2x3,h=2x4,w=16x3,u=16x4 | needs hidden and cell state as (h, c)
 x * bincount(tensor([0, 1, 1]), x) | x=3 | bincount() with weights has no derivative
@@ -565,7 +565,6 @@ linalg.lu(x, pivot=False)[1] | x=2x2 | LU without exchanged rows
 grid_sample(x, p) | x=1x1x0x2,p=1x2x2x2 | without elements
 interpolate(x, 2) | x=1x0x4 | needs a shape with elements
 broadcast_tensors()[0] * x | x=3 | at least one tensor is needed
-multi_head_attention_forward(x, x, x, 4, 2, w, b, None, None, False, 0.0, o, c, is_causal=True)[0] | x=3x2x4,w=12x4,b=12,o=4x4,c=4 | is_causal is a hint about attn_mask
 x.unfold(0, 5, 1) | x=4 | a size up to 4 and a positive step
 """.strip().splitlines()
 
