@@ -50,7 +50,8 @@ def stack_from_sum(node: Node) -> Node | None:
     """a.put_at((2,), (0,)) + 2 * eye(2)[1] = stack([a, 2.0]), and with rows or columns of a matrix
     in place of elements. Elements of a matrix become a stack of its rows.
     """
-    parts = _parts_of_sum(node) if node.shape else None
+    has_few = min(node.shape, default=MOST + 1) <= MOST
+    parts = _parts_of_sum(node) if has_few else None
     if parts is None or not 1 < len(parts.at) > prod(parts.sizes(node)) / 2:
         return None
     return as_stack(node)
