@@ -29,6 +29,7 @@ SECONDS = 1.2  # of CPU time
 LONGEST = 100_000  # characters of a program, as each change is parsed
 WEAK = 2.5  # number of changes that a weak proposal counts as
 RANK = 0.001  # added for each proposal before it, as the likeliest come first
+TIE = 0.4  # costs that differ by less are equal but for ranks
 
 
 class Step(NamedTuple):
@@ -61,7 +62,7 @@ def correction(reading: Reading) -> Correction | None:
     result: list[tuple[float, int, Correction]] = []
     while waiting and reads and time.process_time() < deadline:
         cost, _, current, steps = heapq.heappop(waiting)
-        if result and cost + 1 >= result[0][0]:
+        if result and cost + 1 > result[0][0] - TIE:
             break
         for rank, (step, proposal) in enumerate(proposals(current)):
             if not reads or time.process_time() > deadline:
