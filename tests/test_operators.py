@@ -298,9 +298,10 @@ BROADCAST = [
 def operands(op, shapes, draw):
     """An input node and its array for every operand."""
     for k, (name, shape) in enumerate(zip(op.inputs, shapes)):
-        mask = name in op.integer_inputs
-        array = draw.random(shape) < 0.5 if mask else draw.uniform(*op.domain, shape)
-        dtype = "bool" if mask else "float"
+        dtype = "int" if name in op.integer_inputs else "float"
+        array = draw.integers(-3, 9, shape) if dtype == "int" else draw.uniform(*op.domain, shape)
+        if name in op.masks:
+            dtype, array = "bool", array > 3
         yield OPS["input"](name=f"x{k}", shape=shape, dtype=dtype), np.asarray(array)
 
 

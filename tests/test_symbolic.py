@@ -513,7 +513,7 @@ def elementwise():
     """Each elementwise operator with each set of attributes that its examples have."""
     for op in all_operators().values():
         written = not isinstance(op.symbolic, NotWritable | None)
-        if op.family == "elementwise" and written and not op.masks:
+        if op.family == "elementwise" and written and not op.integer_inputs:
             nodes = (n for e in examples() if e.op is op for n in walk([e.problem.out]))
             attrs = {str(n.attrs): n.attrs for n in nodes if n.op is op}
             yield from (pytest.param(op, a, id=f"{op.name} {text}") for text, a in attrs.items())
