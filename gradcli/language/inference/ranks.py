@@ -134,7 +134,9 @@ def _named_dimensions(e: ast.Call, op: Operator | Shorthand) -> list[ast.expr]:
 
 def _of_a_vector(e: ast.AST) -> bool:
     """Whether a call keeps the shape of its operand and names its first dimension."""
-    op = called(e) if isinstance(e, ast.Call) else None
+    if not isinstance(e, ast.Call):
+        return False
+    op = called(e)
     if not isinstance(op, Operator) or op.family != "operator":
         return False
     return [ast.unparse(d) for d in _named_dimensions(e, op)] == ["0"]
