@@ -135,19 +135,19 @@ def test_formulas_are_python_at_other_sizes(program, here, there, double_precisi
 LABELS = "a = tensor([0, 2]); "
 STEPS = [  # program, shapes, input; what is sent on the way to it, by hand
     ("(X @ w).mean()", "X=3x3,w=3", "w", [
-        "to X @ w    (g / X.shape[0]).expand(X.shape[0])",
-        "to w        X.T @ r",
+        "to X @ w    r2 = (g / X.shape[0]).expand(X.shape[0])",
+        "to w        X.T @ r2",
     ]),
     ("mse_loss(relu(X @ W), Y)", "X=3x4,W=4x4,Y=3x4", "W", ["* (relu(X @ W) - Y) / Y.numel()"]),
     ("((X @ W - Y) ** 2).mean()", "X=4x4,W=4x4,Y=4x4", "W", [
-        "to (·) ** 2    (g / Y.numel()).expand_as(Y)",
+        "to (·) ** 2    r2 = (g / Y.numel()).expand_as(Y)",
     ]),
     ("cross_entropy(X @ W, tensor([0, 2]))", "X=2x3,W=3x4", "W", [
         "g * (softmax(X @ W, dim=1) - eye(W.shape[1])[tensor([0, 2])]) / X.shape[0]",
         "X.T @ r",
     ]),
-    (LABELS + "nll_loss(log_softmax(X @ W, 1), a)", "X=2x3,W=3x4", "W", ["* r.sum(dim=1, keepdim"]),
-    ("x.flatten() @ w", "x=2x2,w=4", "x", ["r.reshape(x.shape)"]),
+    (LABELS + "nll_loss(log_softmax(X @ W, 1), a)", "X=2x3,W=3x4", "W", ["* r2.sum(dim=1, keepdim"]),
+    ("x.flatten() @ w", "x=2x2,w=4", "x", ["r2.reshape(x.shape)"]),
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from math import prod
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
-from ...operators.indexing import full_index
+from ...operators.indexing import full_index, getitem
 
 MOST = 16  # most elements, rows or columns of a tensor
 
@@ -35,7 +35,7 @@ def _reads(roots: list[Node]) -> dict[Node, list[Node]]:
     whole = {roots[0]}
     for n in walk(roots):
         for x in n.parents:
-            if n.op.name == "getitem":
+            if n.op is getitem:
                 reads.setdefault(x, []).append(n)
             else:
                 whole.add(x)

@@ -199,9 +199,10 @@ def _read(parts: Sequence[Node], dim: int) -> Node | None:
 def factors_out_of_stack(node: Node) -> Node | None:
     """stack([s * a, s * b]) = s * stack([a, b]) for a scalar s, or a number."""
     products = [p for part in node.parents if (p := product_of(part)) is not None]
-    if len(products) < len(node.parents):
+    scalars = [p.split(is_scalar)[0] for p in products if p.coefficient]
+    if len(products) < len(node.parents) or not scalars:
         return None
-    first, *others = (p.split(is_scalar)[0] for p in products if p.coefficient)
+    first, *others = scalars
     shared = reduce(lambda p, q: Product(ONE, common_powers(p, q)), others, first).factors
     same = all(magnitude(p.coefficient) == magnitude(first.coefficient) for p in others)
     number = first.coefficient if same else ONE
