@@ -146,7 +146,7 @@ STEPS = [  # program, shapes, input; what is sent on the way to it, by hand
         "g * (softmax(X @ W, dim=1) - eye(W.shape[1])[tensor([0, 2])]) / X.shape[0]",
         "X.T @ r",
     ]),
-    (LABELS + "nll_loss(log_softmax(X @ W, 1), a)", "X=2x3,W=3x4", "W", ["* r2.sum(dim=1, keepdim"]),
+    (LABELS + "nll_loss(log_softmax(X @ W, 1), a)", "X=2x3,W=3x4", "W", ["* r2.sum(dim=1, keep"]),
     ("x.flatten() @ w", "x=2x2,w=4", "x", ["r2.reshape(x.shape)"]),
 ]  # fmt: skip
 
