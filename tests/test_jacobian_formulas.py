@@ -73,7 +73,7 @@ FORMS = [
      "eye(out.shape[0])[:, x.shape[0]:]"),
     ("pad(x, (1, 2))", "x=3", "x=5", "x", "transposed selection", "eye(out.shape[0])[:, 1:-2]"),
     ("stack([x, y])", "x=3,y=3", "x=4,y=4", "y", "transposed selection",
-     "kron(eye(out.shape[0])[:, [-1]], eye(y.shape[0]))"),
+     "kron(eye(out.shape[0])[:, [1]], eye(y.shape[0]))"),
     ("diff(x)", "x=5", "x=7", "x", "banded", f"eye({N})[1:] - eye({N})[:-1]"),
     ("diff(x)", "x=2x4", "x=3x5", "x", "kronecker",
      f"kron(eye({N}), eye({M})[1:] - eye({M})[:-1])"),

@@ -7,7 +7,7 @@ from ..graphs.operator import check_dtypes, dtypes, result_dtype
 from ..lazy import np
 from . import elements
 from .arithmetic import NO_MASKS, add, double, mul, sub
-from .comparisons import clamp, where
+from .comparisons import clamp, logical_or, where
 from .families import elementwise, named, require, shorthand
 from .floats import isnan
 
@@ -155,8 +155,9 @@ def _times_alpha(name, input, other, alpha):
 
 @shorthand(deprecated_orders=("input alpha other",))
 def add_(input, other, *, alpha=1):
-    """input + alpha * other."""
-    return add(input, _times_alpha("add", input, other, alpha))
+    """input + alpha * other; of masks, whether one of the two is True."""
+    scaled = _times_alpha("add", input, other, alpha)
+    return (logical_or if {*dtypes((input, scaled))} == {"bool"} else add)(input, scaled)
 
 
 @shorthand("subtract", deprecated_orders=("input alpha other",))

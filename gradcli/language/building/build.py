@@ -50,7 +50,10 @@ BINARY = {
     ast.LShift: ("bitwise_left_shift", python.lshift),
     ast.RShift: ("bitwise_right_shift", python.rshift),
 }
-OF_MASKS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "ne"}
+OF_MASKS = {  # a sum of masks is a mask
+    "add": "logical_or", "bitwise_and": "logical_and", "bitwise_or": "logical_or",
+    "bitwise_xor": "ne",
+}  # fmt: skip
 COMPARE = {
     ast.Gt: ("gt", python.gt),
     ast.GtE: ("ge", python.ge),
