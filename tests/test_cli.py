@@ -1260,8 +1260,8 @@ def test_unknown_commands_and_options():
     assert "--width must be an integer from 40 to 10000, got 3" in refused("x", "--width=3").err
     assert "must be an integer, got 1.5" in refused("x", "--random-seed", "1.5").err
     assert "--color must be one of auto, always, never, got" in refused("x", "--color=").err
-    assert 'stands in quotes, as "x * y"' in refused("grad", "x", "*", "y").err
-    assert 'stands in quotes, as "x * y"' in refused("x", "*", "y").err
+    assert 'with spaces in quotes: "x * y"' in refused("grad", "x", "*", "y").err
+    assert 'with spaces in quotes: "x * y"' in refused("x", "*", "y").err
     assert "quotes" not in refused("ops", "exp", "log").err
     refused("x", "y z", "w")
 

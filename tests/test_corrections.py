@@ -628,6 +628,16 @@ def test_a_float_index_is_of_positions_unless_it_is_compared(made: str, end: str
     assert in_words(program, cured.source) == f"line 4:  x[idx.{end}()].sum().backward()"
 
 
+def test_a_list_of_one_result_becomes_a_tuple() -> None:
+    """(a) is no tuple in Python, (a,) is; jacobian() refuses a list."""
+    before = "import torch\nf = lambda x: {}\n"
+    after = "x = torch.ones(2)\nprint(torch.autograd.functional.jacobian(f, x))\n"
+    program = before.format("[x ** 2]") + after
+    cured = correction(read(program))
+    assert cured is not None
+    assert cured.source == before.format("(x ** 2,)") + after
+
+
 def test_the_cause_in_the_terms_of_the_program() -> None:
     """Which line made it, which changed it, which needs it; what the corrected program gives."""
     program = (

@@ -71,6 +71,7 @@ REFUSED = {  # what PyTorch does in an order, or with numbers, that are not know
         "printing a tensor inside this transform"
     ),
     "x = torch.ones(2, device='mps')": "a tensor on the device mps",
+    "x = torch.ones(2, device=0.5)": "a device that is not a string, an integer or a torch.device",
     (
         "x = torch.rand(1, 3, requires_grad=True)\ny = F.layer_norm(x, (3,))\nx.data[0] = 5.\n"
         "y.sum().backward()"

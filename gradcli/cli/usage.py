@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean, similar
@@ -11,8 +12,8 @@ from .options import in_full
 
 MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
 
-FIRST_INPUT = "to explain a single input, write gradcli explain {}"
-QUOTED = 'an expression with spaces stands in quotes, as "x * y", and a value after -v'
+FIRST_INPUT = "if {0} is a variable, write gradcli explain {0}"
+QUOTED = 'put an expression with spaces in quotes: "x * y"; a value after -v too'
 
 
 def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -> GradcliError:
@@ -21,26 +22,27 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
     command = f"gradcli {first if first in commands else 'explain'}"
     hint, text = f"{command} --help lists the options", error.format_message().rstrip(".")
     kind, message = type(error).__name__, text[:1].lower() + text[1:]
+    refusal = partial(GradcliError, "option")
     unfinished = _unfinished(error, arguments)
     if unfinished:
-        message, hint = f"option '{unfinished}' requires an argument", _after_it(unfinished, hint)
-    elif kind == "BadParameter" and error.param is not None:
-        message = _not_taken(error.param, error.message) or message
-    elif "requires an argument" in text:
-        option = _as_typed(error.option_name, arguments)
-        message, hint = f"option '{option}' requires an argument", _after_it(option, hint)
-    elif kind == "MissingParameter" and error.param is not None:
+        return _without_value(unfinished, hint)
+    if kind == "BadParameter" and error.param is not None:
+        return refusal(_not_taken(error.param, error.message) or message, hint=hint)
+    if "requires an argument" in text:
+        return _without_value(_as_typed(error.option_name, arguments), hint)
+    if kind == "MissingParameter" and error.param is not None:
         glued = any(len(a) > len("-x") and a[0] == "-" != a[1] for a in arguments)
         hint = f"write {command} {error.param.metavar}; {hint}{MINUS * glued}"
-    elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
-        hint += MINUS
-    elif kind == "NoSuchOption":
+        return refusal(message, hint=hint)
+    if kind == "NoSuchOption" and not error.option_name.startswith("--"):
+        return refusal(message, hint=hint + MINUS)
+    if kind == "NoSuchOption":
         option = _as_typed(error.option_name, arguments)
-        message, hint = f"no such option: {option}", _near(error, hint)
-    elif is_extra(error):
+        return refusal(f"no such option: {option}", hint=_near(error, hint))
+    if is_extra(error):
         hint = f"options stand before --; {hint}" if "--" in arguments else hint
         return _extra(arguments, error, message, commands, hint)
-    return GradcliError("option", message, hint=hint)
+    return refusal(message, hint=hint)
 
 
 def _as_typed(option: str, arguments: Sequence[str]) -> str:
@@ -57,13 +59,14 @@ def _near(error: Any, hint: str) -> str:
     return f"{near} {hint}" if near else hint
 
 
-def _after_it(option: str, hint: str) -> str:
-    return f"write it after a space: {option} …; {hint}"
+def _without_value(option: str, hint: str) -> GradcliError:
+    message = f"option '{option}' requires an argument"
+    return GradcliError("option", message, hint=f"write it after a space: {option} …; {hint}")
 
 
 def _unfinished(error: Any, arguments: Sequence[str]) -> str | None:
-    """The last argument if it is an option without its value, and click instead reports an earlier
-    expression that begins with -.
+    """The last argument, if it is an option that lacks its value; click then complains about an
+    earlier expression that begins with -.
     """
     if type(error).__name__ != "NoSuchOption":
         return None

@@ -22,8 +22,8 @@ ABOUT = ("schema", "expression", "inputs", "output")
 
 
 def hessian_data(h: Hessian) -> dict[str, Any]:
-    """The blocks by the names of their inputs, `x` and `x,z`; the products with tangents, if
-    any.
+    """The JSON of a Hessian: its blocks, and its products with tangents, if any. Key `x` is the
+    block of x with itself, `x,z` that of x and z.
     """
     data = Data(h.a)
     result = {key: data(key) for key in ABOUT} | {"hessian": blocks(h)}
@@ -37,8 +37,8 @@ def hessian_data(h: Hessian) -> dict[str, Any]:
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
-    """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index; and its
-    product with a direction, if only that has a formula.
+    """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index; if a
+    block has no formula but its product with an arbitrary direction has one, that product.
     """
     pairs = {x.name if x is z else f"{x.name},{z.name}": (x, z) for x, z in h.pairs()}
     result = jacobians({key: (Data(h.gradient(x)), z) for key, (x, z) in pairs.items()})
@@ -120,8 +120,8 @@ def product_arrays(h: Hessian) -> dict[str, Any]:
 
 
 def array_of(a: Analysis, node: Node | None, shape: Shape) -> Any:
-    """The value of a node, or its elements as texts if it has none; zeros if `node` is None. None
-    if texts would be too long.
+    """The value of a node. If it has no numerical value: its elements as texts, or None if they are
+    too long. Zeros if `node` is None.
     """
     if node is None:
         return np.zeros(shape)

@@ -18,7 +18,7 @@ from .matrix import dot
 EXAMPLE = "as in einsum('ik,kj->ij', a, b)"
 
 
-def terms(equation, count):
+def subscripts_of(equation, count):
     """The subscripts of each operand and of the output in an einsum equation."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
@@ -42,18 +42,29 @@ def terms(equation, count):
 
 
 def spelled_out(equation, ranks):
-    """As `terms`, but if the output has no ellipsis, so that its dimensions are summed over, each
-    ellipsis is replaced by subscripts.
+    """As `subscripts_of`; but if only operands have an ellipsis, the dimensions it stands for are
+    summed over, and it is replaced by letters.
     """
-    operands, right = terms(equation, len(ranks))
+    operands, right = subscripts_of(equation, len(ranks))
     if "..." in right:
         return operands, right
+    return _with_letters(equation, operands, ranks)[0], right
+
+
+def _without_dots(equation, ranks):
+    """The subscripts of each operand and of the output, with each ellipsis replaced by letters."""
+    operands, right = spelled_out(equation, ranks)
+    operands, longest = _with_letters(equation, operands, ranks)
+    return operands, right.replace("...", longest)
+
+
+def _with_letters(equation, operands, ranks):
+    """The operands with each ellipsis replaced by letters, and the longest replacement."""
     free = [k for k in ascii_letters if k not in equation]
-    subscripts = []
-    for term, rank in zip(operands, ranks, strict=True):
-        count = rank - len(term.replace("...", ""))
-        subscripts.append(term.replace("...", "".join(free[:count][::-1])))
-    return subscripts, right
+    counts = [rank - len(t.replace("...", "")) for t, rank in zip(operands, ranks, strict=True)]
+    letters = ["".join(free[:count][::-1]) for count in counts]
+    replaced = [t.replace("...", k) for t, k in zip(operands, letters, strict=True)]
+    return replaced, max(letters, key=len, default="")
 
 
 def _subscript_sizes(equation, operands, input_shapes):
@@ -85,8 +96,8 @@ def _subscript_sizes(equation, operands, input_shapes):
 
 
 def _dots(term, s):
-    head, result, tail = term.partition("...")
-    return s[len(head) : len(s) - len(tail)] if result else ()
+    head, dots, tail = term.partition("...")
+    return s[len(head) : len(s) - len(tail)] if dots else ()
 
 
 def _einsum_shape(*input_shapes, equation):
@@ -95,8 +106,8 @@ def _einsum_shape(*input_shapes, equation):
     middle = shapes.broadcast(
         *(_dots(term, s) for term, s in zip(operands, input_shapes, strict=True))
     )
-    head, result, tail = right.partition("...")
-    return (*(sizes[k] for k in head), *(middle if result else ()), *(sizes[k] for k in tail))
+    head, dots, tail = right.partition("...")
+    return (*(sizes[k] for k in head), *(middle if dots else ()), *(sizes[k] for k in tail))
 
 
 def _einsum(*xs, equation):
@@ -108,31 +119,31 @@ def _flops(out, *input_shapes, equation):
     """FLOP of the contraction path. In each step, each combination of subscripts counts one
     multiplication for each operand after the first, and one addition if some are summed over.
     """
-    operands, right = _without_dots(equation, [len(s) for s in input_shapes])
-    sizes = _subscript_sizes(equation, operands, input_shapes)
-    total, left = 0, list(operands)
-    for group in _order(operands, right, input_shapes):
-        multiplied = [left.pop(k) for k in sorted(group, reverse=True)]
-        subscripts = set("".join(multiplied))
-        remaining = subscripts & set("".join([*left, right]))
-        total += shapes.numel([sizes[k] for k in subscripts]) * (
-            len(multiplied) - 1 + (remaining != subscripts)
-        )
-        left.append("".join(remaining))
-    return total
+    steps = _steps(equation, input_shapes)
+    return sum(
+        shapes.numel([*sizes.values()]) * (count - 1 + (remaining != sizes))
+        for count, sizes, remaining in steps
+    )
 
 
 def _workspace(out, *input_shapes, equation):
     """Elements of the two largest intermediate products, which may exist at the same time."""
-    operands, right = _without_dots(equation, [len(s) for s in input_shapes])
-    sizes = _subscript_sizes(equation, operands, input_shapes)
-    built, left = [0, 0], list(operands)
-    for group in _order(operands, right, input_shapes)[:-1]:
+    built = [shapes.numel([*sizes.values()]) for *_, sizes in _steps(equation, input_shapes)]
+    return sum(sorted(built[:-1])[-2:])
+
+
+def _steps(equation, input_shapes):
+    """Yield, for each step of the contraction path, the number of operands that are multiplied, the
+    sizes of their subscripts, and those of the subscripts that are not summed over.
+    """
+    left, right = _without_dots(equation, [len(s) for s in input_shapes])
+    sizes = _subscript_sizes(equation, left, input_shapes)
+    for group in _order(left, right, input_shapes):
         multiplied = [left.pop(k) for k in sorted(group, reverse=True)]
-        remaining = set("".join(multiplied)) & set("".join([*left, right]))
-        built.append(shapes.numel([sizes[k] for k in remaining]))
+        subscripts = set("".join(multiplied))
+        remaining = subscripts & set("".join([*left, right]))
         left.append("".join(remaining))
-    return sum(sorted(built)[-2:])
+        yield len(multiplied), *({k: sizes[k] for k in s} for s in (subscripts, remaining))
 
 
 def _order(operands, right, input_shapes):
@@ -145,17 +156,6 @@ def _order(operands, right, input_shapes):
     return path(f"{','.join(operands)}->{right}", stand_ins)[1:]
 
 
-def _without_dots(equation, ranks):
-    """The subscripts of each operand and of the output, with an ellipsis replaced by subscripts."""
-    operands, right = spelled_out(equation, ranks)
-    free = [k for k in ascii_letters if k not in equation]
-    counts = [rank - len(t.replace("...", "")) for t, rank in zip(operands, ranks, strict=True)]
-    spelled = ["".join(free[:count][::-1]) for count in counts]
-    most = max(spelled, key=len, default="")
-    terms = [t.replace("...", k) for t, k in zip(operands, spelled, strict=True)]
-    return terms, right.replace("...", most)
-
-
 def _without_repeats(term):
     return "".join(dict.fromkeys(term))
 
@@ -166,8 +166,8 @@ def _without_repeats(term):
     order="equation operands",
     input_dtypes="numbers of one dtype",
     index="einsum",
-    caveat="of three tensors and more, those are multiplied first that need fewest operations, "
-    "which decides how inf spreads; PyTorch's order is its own",
+    caveat="with three or more tensors, the cheapest product is computed first; PyTorch may use "
+    "another order, so inf and nan can appear in other elements",
     examples=(
         ("einsum('ik,kj->ij', a, b)", "a=2x3,b=3x4"),
         ("einsum('ii->i', a)", "a=3x3"),
@@ -213,9 +213,10 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     factors = [(right, g), *others]
     factors += [(subscript, ones(size=(sizes[subscript],))) for subscript in lone]
     dots = "..." if any("..." in t for t, _ in factors) else ""
+    before, ellipsis, _ = term.partition("...")
     subscripts = _without_repeats(term.replace("...", ""))
-    head = _without_repeats(term.partition("...")[0]) if "..." in term else ""
-    target = head + dots + subscripts[len(head) :] if "..." in term else dots + subscripts
+    head = _without_repeats(before) if ellipsis else ""
+    target = head + dots + subscripts[len(head) :]
     out = einsum(",".join(t for t, _ in factors) + "->" + target, *(o for _, o in factors))
     if subscripts != term.replace("...", ""):
         out = _onto_diagonal(out, term, target, sizes)
@@ -346,7 +347,9 @@ def _contracted(a, b, dims):
     ),
 )
 def tensordot(a, b, *, dims=2):
-    """Sum of products over pairs of dimensions: the last of a, the first of b, or those in dims."""
+    """Sum of products over the last `dims` dimensions of a and the first `dims` of b, or over the
+    pairs that dims lists.
+    """
     over_a, over_b = _contracted(a, b, dims)
     for m, n in zip(over_a, over_b, strict=True):
         if a.shape[m] == 1:  # a size of 1 is broadcast

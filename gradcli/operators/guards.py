@@ -68,8 +68,8 @@ def without_slope(g, y, mask, value):
     exact="all",
 )
 def otherwise(g, y, mask, value, instead):
-    """value, except `instead` where `mask` holds: an equal expression, with PyTorch's inf and
-    nan.
+    """value, except `instead` where `mask` holds: an expression that is mathematically equal and
+    has PyTorch's inf and nan.
     """
     return None, otherwise(mask, g, 0), otherwise(mask, 0 * g, g)
 
@@ -107,8 +107,8 @@ def signed_zeros(g, y, value, by):
     examples=(("zero_derivative_by(x, a)", "x=2x3,a=3"),),
 )
 def zero_derivative_by(g, y, value, by):
-    """value, with a derivative of 0 with respect to `by`, as PyTorch has it: 0 times an infinite
-    gradient is nan.
+    """value, with a derivative of 0 with respect to `by`, as in PyTorch, also where the gradient is
+    infinite: 0 times the gradient would be nan there.
     """
     return g, zeros(size=by.shape)
 

@@ -31,7 +31,9 @@ class _Alignments:
             self.labels[n, 1 : 2 * count : 2] = labels[:count]
         last = log_probs.shape[2] - 1
         if (self.labels < 0).any() or (self.labels > last).any():
-            raise GradcliError("arguments", f"labels of ctc_loss() are classes from 0 to {last}")
+            raise GradcliError(
+                "arguments", f"labels of ctc_loss() must be classes from 0 to {last}"
+            )
         self.blank, self.sample = blank, np.arange(samples)
         self.time = np.arange(len(log_probs))
         self.inside = (self.time[:, None] < self.times)[..., None]
@@ -104,7 +106,7 @@ class _Alignments:
 
 
 def _shifted(x, by, fill):
-    """Each row shifted by `by` elements."""
+    """Each row shifted to the right by `by` elements, with `fill` in front."""
     out = np.full(x.shape, fill, float)
     out[:, by:] = x[:, : max(x.shape[1] - by, 0)]
     return out
@@ -221,7 +223,7 @@ def _checked(log_probs, targets, *, blank, **_):
 def ctc_losses(
     g, y, log_probs, targets, *, input_lengths, target_lengths, blank=0, zero_infinity=False
 ):
-    """Minus the log probability of the labels, over all alignments with the time steps."""
+    """Minus the log of the probability of the labels, summed over their alignments."""
     slopes = ctc_slopes(
         log_probs, targets, input_lengths=input_lengths, target_lengths=target_lengths,
         blank=blank, zero_infinity=zero_infinity,
@@ -287,7 +289,7 @@ def ctc_loss(
     reduction="mean",
     zero_infinity=False,
 ):
-    """Minus the log probability of targets, over all alignments with log_probs; reduced."""
+    """Minus the log of the probability of targets, summed over their alignments; reduced."""
     log_probs, targets = as_node(log_probs), as_node(targets)
     if log_probs.ndim not in (2, 3) or targets.ndim not in (1, 2):
         raise GradcliError(

@@ -41,16 +41,13 @@ RANKS = {  # names, by rank
 
 
 class Reading(NamedTuple):
-    """Alternative shapes for a program: problems at several sizes; a remark that describes them;
-    whether only they make the output a `single` number; whether they differ in the `ranks` of
-    inputs, which the program does not determine; the names of these inputs.
-    """
+    """Alternative shapes for a program."""
 
-    problems: list[Problem]
-    remark: str
-    single: bool = False
-    ranks: bool = False
-    names: tuple[str, ...] = ()
+    problems: list[Problem]  # with these shapes, at several sizes
+    remark: str  # describes the shapes
+    single: bool = False  # whether the output is a scalar only with these shapes
+    ranks: bool = False  # whether inputs have other ranks, which the program does not determine
+    names: tuple[str, ...] = ()  # the inputs whose ranks differ
 
     @property
     def of_numbers(self) -> bool:
@@ -82,13 +79,15 @@ def shrunk(problem: Problem) -> Problem | None:
 
 def _resized(problem: Problem, rng: Any) -> Problem | None:
     free = _free(problem)
+    if not free:
+        return None
     fixed = {n for i in problem.inputs.values() for n in i.shape} - set(free)
-    for draw in range(DRAWS) if free else ():
+    for draw in range(DRAWS):
         high = LARGEST + len(free) + draw
         room = [n for n in range(SMALLEST, high) if n not in fixed]
         numbers = rng.choice(room, len(free), replace=False).tolist()
-        if draw > DRAWS // 2:  # such as an image larger than its kernel
-            numbers.sort()
+        if draw > DRAWS // 2:
+            numbers.sort()  # some programs need the order, as an image must be larger than a kernel
         result = _posed(problem, _shapes(problem, dict(zip(free, numbers))))
         if result is not None:
             return result
@@ -135,8 +134,8 @@ def _posed(
 
 
 def _transposes_vector(problem: Problem, result: Problem) -> bool:
-    """Whether the ranks of `result` make a vector of an input that the program transposes, as k in
-    `q @ k.T`. Not if the output is then a scalar, as for x in `x.T @ y`.
+    """Whether an input that the program transposes, as k in `q @ k.T`, is a vector in `result`.
+    Vectors are allowed if the output is a scalar: x in `x.T @ y`.
     """
     if all(len(result.shapes[name]) == len(s) for name, s in problem.shapes.items()):
         return False
@@ -173,8 +172,9 @@ def readings(problem: Problem) -> Iterator[Reading]:
 
 
 def with_rank(problem: Problem, have: int, rank: int) -> Reading | None:
-    """The reading with rank `rank` for the inputs of inferred rank `have`: all of them, or else
-    one. The remark is `x a matrix`.
+    """The reading with rank `rank` for inputs of inferred rank `have`: first for all of these
+    inputs together; if that fails, for the first single one that works. Its remark has no "with":
+    `x a matrix`.
 
     None if a matrix product determines the ranks, or the program does not work with others.
     """
@@ -186,8 +186,7 @@ def with_rank(problem: Problem, have: int, rank: int) -> Reading | None:
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
         result = _with_ranks(problem, names, rank)
         if result is not None:
-            remark = of_rank(names, rank)
-            return Reading([result, *resized(result)], remark, ranks=True, names=names)
+            return _at_sizes(result, of_rank(names, rank), names, ranks=True)
     return None
 
 
@@ -218,16 +217,26 @@ def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
         text = [of_rank(group, rank) for rank, group in enumerate(groups) if group]
         result = _of_ranks(problem, ranks | other, tuple(other), " and ".join(text))
         if result is not None and (result.problems[0].out.shape or not problem.out.shape):
-            yield result  # see with_vectors for scalar outputs
+            yield result  # with_vectors yields the readings that turn the output into a scalar
 
 
 def _of_ranks(
     problem: Problem, ranks: Mapping[str, int], names: tuple[str, ...], remark: str
 ) -> Reading | None:
     result = _posed(problem, _given_shapes(problem), ranks)
-    if result is None:
-        return None
-    return Reading([result, *resized(result)], remark, ranks=True, names=names)
+    return None if result is None else _at_sizes(result, remark, names, ranks=True)
+
+
+def _at_sizes(
+    problem: Problem,
+    remark: str,
+    names: tuple[str, ...],
+    *,
+    single: bool = False,
+    ranks: bool = False,
+) -> Reading:
+    """The reading of a problem at its sizes and at others."""
+    return Reading([problem, *resized(problem)], remark, single, ranks, names)
 
 
 def _given_shapes(problem: Problem) -> dict[str, Shape]:
@@ -279,22 +288,21 @@ def with_coefficients(problem: Problem) -> Reading | None:
     free = (i for i in problem.inputs.values() if i.inferred and i.shape)
     names = tuple(i.name for i in free if i.name in coefficients)
     result = _with_ranks(problem, names, 0)
-    if result is None:
-        return None
-    return Reading([result, *resized(result)], of_rank(names, 0), names=names)
+    return None if result is None else _at_sizes(result, of_rank(names, 0), names)
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
     """Scalars for up to `most` inferred inputs, as s in `norm(x) / s`, if the output is a scalar
     with them, and is not without; at least one input remains a tensor.
     """
+    if not problem.out.shape:
+        return
     free = [i.name for i in problem.inputs.values() if i.inferred and i.shape]
     chosen = (names for n in range(1, most + 1) for names in combinations(free, n))
-    for names in islice(chosen, READINGS) if problem.out.shape else ():
+    for names in islice(chosen, READINGS):
         result = _with_ranks(problem, names, 0)
         if result is not None and not result.out.shape and any(i.shape for i in result.wrt):
-            remark = f"with {of_rank(names, 0)}"
-            yield Reading([result, *resized(result)], remark, single=True, names=names)
+            yield _at_sizes(result, f"with {of_rank(names, 0)}", names, single=True)
 
 
 def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | None:

@@ -72,8 +72,8 @@ def _mismatch(node: Node) -> str | None:
     )
 
 
-ENDS = "Where a value is nan or infinite, derivatives are those of PyTorch; JAX's may differ."
-TIES = "JAX shares the gradient of {} among equal elements, in the order in which it compares them."
+NONFINITE = "Where a value is nan or infinite, derivatives are those of PyTorch; JAX's may differ."
+TIES = "JAX shares the gradient of {} among equal elements: where it compares two, each gets half."
 SHARED = {"cummax_values": "cummax", "cummin_values": "cummin"}
 
 
@@ -81,9 +81,11 @@ def _not_in_jax(a: Analysis) -> list[tuple[str, str]]:
     """Notes on derivatives at nan, at infinity and at ties, in a program of JAX."""
     if "jax" not in libraries_of(a.problem.program):
         return []
-    met = dict.fromkeys(node.op.name for node, _ in kinks_hit(a))
-    texts = [TIES.format(SHARED[name]) for name in met if name in SHARED]
-    return [(NOT_IN_JAX, text) for text in (*texts, *([ENDS] if _has_nonfinite(a) else []))]
+    at_kinks = dict.fromkeys(node.op.name for node, _ in kinks_hit(a))
+    texts = [TIES.format(SHARED[name]) for name in at_kinks if name in SHARED]
+    if _has_nonfinite(a):
+        texts.append(NONFINITE)
+    return [(NOT_IN_JAX, text) for text in texts]
 
 
 def _has_nonfinite(a: Analysis) -> bool:

@@ -1,4 +1,6 @@
-"""The values that a custom backward saves in the forward: those that its formulas use."""
+"""What the forward of a generated torch.autograd.Function saves for its backward: the values that
+the backward's formulas use.
+"""
 
 import ast
 from collections.abc import Collection, Sequence
@@ -11,7 +13,7 @@ from ...operators.indexing import inputs_and_indices
 from .at_sizes import AtSizes
 from .plan import Plan, indented
 
-VIEWS = ("movement", "leaf")  # recomputed, not saved
+RECOMPUTED = ("movement", "leaf")  # families that are recomputed; inputs are saved all the same
 
 
 class Saved:
@@ -49,7 +51,9 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
     def stops(n: Node) -> bool:
         if n in inputs:
             return True
-        return n in forward and n.op.family not in VIEWS and n not in numbers and bool(n.inputs)
+        if n.op.family in RECOMPUTED or n in numbers:
+            return False
+        return n in forward and bool(n.inputs)
 
     nodes = walk(grads, lambda n: () if stops(n) or n in numbers else inputs_and_indices(n))
     result = [n for n in nodes if stops(n)]

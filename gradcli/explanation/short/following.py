@@ -19,11 +19,10 @@ from ..choices import Choices
 from ..derivation.derivation import Line as Derived
 from ..formulas.source_text import role_of
 from ..sections.element import line_of_element
-from ..sections.jacobian import READABLE, part_of_matrix
+from ..sections.jacobian import READABLE, SHOWN, part_of_matrix
 from .gradients import Gradients
 
 FEW = 4  # largest number of elements of the output that are written out
-ROWS = 12  # rows of the column that are shown
 SEARCHED = 400  # largest number of rows in which nonzero entries are searched for
 STEPS = 12  # largest number of gradients on the way back
 LONG = 160  # largest number of characters of an element that is written out
@@ -69,10 +68,10 @@ def _column(grads: Gradients, x: Input, index: tuple[int, ...], precision: int) 
     shown = [Row((line,)) for line in lines if line is not None and len(text_of(line)) <= LONG]
     if grads.derivation is None and shown:
         yield Table(tuple(shown))
-    shown_cells = [every[k][0] for k in rows[:ROWS]]
+    shown_cells = [every[k][0] for k in rows[:SHOWN]]
     readable = all(len(cell.text) <= READABLE for cell in shown_cells)
     if rows and readable:
-        yield part_of_matrix(a, w, x, rows[:ROWS], [column], precision)
+        yield part_of_matrix(a, w, x, rows[:SHOWN], [column], precision)
     long = "" if readable else " They are too long to be written out."
     if long or len(rows) < p.out.numel:
         yield Prose(words(_count(len(rows), p.out.numel) + long))

@@ -7,10 +7,10 @@ from ..blocks import Formula, Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
 from ..phrases import without_spaces
-from ..sections.jacobian import READABLE, UNCUT, kind_of, matrix, shown_structure
+from ..sections.jacobian import READABLE, SHOWN, UNCUT, kind_of, matrix, shown_structure
 from .gradients import Gradients
 
-ROWS, COLUMNS = 12, 8  # largest numbers of rows and columns of a matrix that is shown
+COLUMNS = 8  # largest number of columns of a matrix that is shown
 OTHERS = 3  # further inputs whose Jacobians are described
 FIRST = 2  # inputs among which one is chosen for its matrix
 NOUNS = ("product", "update", "selection", "permutation")  # last words of noun phrases
@@ -52,7 +52,7 @@ def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
 def _fits(grads: Gradients, x: Input) -> bool:
     """Whether the whole matrix can be shown legibly."""
     rows, columns = grads.problem.out.numel, x.node.numel
-    if rows > ROWS or columns > COLUMNS or rows * columns == 1:
+    if rows > SHOWN or columns > COLUMNS or rows * columns == 1:
         return False
     entry = entries.in_symbols(grads.a, grads.w, x)
     if entry is None:

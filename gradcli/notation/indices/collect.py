@@ -264,6 +264,7 @@ class Simplifier:
         return collected if len(collected) < len(out) else terms
 
     def _collected(self, terms: list[Expr]) -> list[Expr]:
+        """The terms, with those that differ only in a number added up."""
         split = [split_number([term]) for term in terms]
         keys = equality_keys([rest for _, _, rest in split])
         groups: dict[Any, tuple[float, float, list[Expr]]] = {}

@@ -1,5 +1,6 @@
 """torch.device: the CPU, and PyTorch's errors for devices that a CPU build does not have."""
 
+import re
 from typing import Any
 
 from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
@@ -39,12 +40,21 @@ CPU = Device("cpu")
 
 
 def device_of(value: Any) -> Device:
-    """The device that a string or a device denotes."""
+    """The device that a string such as "cuda:1" or a device denotes. Raises PyTorch's error for an
+    integer or another string.
+    """
     if isinstance(value, Device):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         raise error("RuntimeError", "Cannot access accelerator device when none is available.")
-    name, _, index = value.partition(":") if isinstance(value, str) else ("cuda", "", str(value))
+    if not isinstance(value, str):
+        raise Unsupported("a device that is not a string, an integer or a torch.device")
+    if not value:
+        raise error("RuntimeError", "Device string must not be empty")
+    match = re.fullmatch(r"([A-Za-z_]+)(?::(0|[1-9][0-9]*))?", value)
+    if match is None:
+        raise error("RuntimeError", f"Invalid device string: '{value}'")
+    name, index = match.groups()
     if name not in TYPES.split(", "):
         text = f"Expected one of {TYPES} device type at start of device string: {name}"
         raise error("RuntimeError", text)
@@ -53,7 +63,8 @@ def device_of(value: Any) -> Device:
 
 def check_device(value: Any, *, copies: bool = True) -> Device:
     """The device that a call names: the CPU or meta. For others, raises the error of a CPU build of
-    PyTorch, or Unsupported if that is not known: for mps, unless the call `copies` data there.
+    PyTorch. Raises Unsupported if that error is not known, as for mps when the call does not copy
+    data (`copies`).
     """
     if value is None:
         return CPU
@@ -67,7 +78,14 @@ def check_device(value: Any, *, copies: bool = True) -> Device:
 
 def _make(m: Machine, cls: Class, type: Any, index: int | None = None) -> Device:
     device = device_of(type)
-    return device if index is None else Device(device.type, index)
+    if index is None:
+        return device
+    if device.index is not None:
+        text = "type (string) must not include an index because index was passed explicitly: "
+        raise error("RuntimeError", f"{text}{device}")
+    if index < 0:
+        raise error("RuntimeError", "Device index must not be negative")
+    return Device(device.type, index)
 
 
 def _text(m: Machine, self: Device) -> str:
@@ -110,7 +128,7 @@ def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
     raise error(*MESSAGES["cuda"])
 
 
-def _older(name: str) -> Class:
+def _cuda_tensor_type(name: str) -> Class:
     """A type such as torch.cuda.FloatTensor, of which no tensor is an instance."""
 
     def make(m: Machine, cls: Class, *_: Any, **__: Any) -> Any:
@@ -131,7 +149,7 @@ WITHOUT_LIBRARY = (
     "binary to see if there is a dependency on *_cuda.so library."
 )
 CUDA = {
-    **{dtype.legacy: _older(dtype.legacy) for dtype in ALL if dtype.legacy},
+    **{dtype.legacy: _cuda_tensor_type(dtype.legacy) for dtype in ALL if dtype.legacy},
     **{name: Builtin(name, lambda m, *_: False) for name in ("is_available", "is_initialized")},
     **{
         name: Builtin(name, lambda m, *_: 0)

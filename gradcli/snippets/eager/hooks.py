@@ -1,5 +1,5 @@
-"""Hooks: functions of the program that see gradients during the backward pass, and may replace
-them.
+"""Hooks: functions of the program that receive gradients during the backward pass, and may
+replace them.
 """
 
 from collections.abc import Sequence

@@ -34,8 +34,8 @@ from ..python.values import (
     Module,
     Property,
     Raised,
-    Unread,
     Unsupported,
+    UnsupportedModule,
     Wrapper,
     error,
     functions,
@@ -1182,7 +1182,7 @@ BY_NAME_ALONE = frozenset((*STANDARD_MODULES.split(), *OTHER_LIBRARIES.split()))
 def module_by_name(path: str) -> Module | None:
     """A module that programs import and often do not use; None if its name is not known."""
     known = path.partition(".")[0] in BY_NAME_ALONE or path in PYTORCH_MODULES.split()
-    return Unread(path) if known else None
+    return UnsupportedModule(path) if known else None
 
 
 def sys_module() -> Module:

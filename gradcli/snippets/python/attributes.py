@@ -24,8 +24,8 @@ from .values import (
 )
 
 PROGRAM = "__main__"  # the name of the program's own module
-FOREIGN = frozenset(  # attributes of Python's internals, through which programs could leave the
-    # interpreter
+# Attributes of Python's internals, through which programs could leave the interpreter.
+INTERNALS = frozenset(
     [
         "__base__",
         "__basicsize__",
@@ -85,7 +85,7 @@ class Attributes:
             function = self.class_of(value).lookup("__getattr__")
             if function is not MISSING:
                 return self.call(function, (value, name))
-        if name in FOREIGN:
+        if name in INTERNALS:
             raise Unsupported(f"the attribute {name}")
         raise self.no_attribute(value, name)
 
@@ -131,13 +131,13 @@ class Attributes:
             return fields[name]
         if member is not MISSING:
             return self.bind(member, value, cls)
-        return self.given(value, cls, name)
+        return self.predefined(value, cls, name)
 
     def of_class(self, value: Any, cls: Class, name: str) -> Any:
         """A member of a value's class, bound to the value."""
         member = cls.lookup(name)
         if member is MISSING:
-            return self.given(value, cls, name)
+            return self.predefined(value, cls, name)
         return self.bind(member, value, cls)
 
     def bind(self, member: Any, owner: Any, cls: Class) -> Any:
@@ -157,6 +157,7 @@ class Attributes:
         return member
 
     def of_module(self, module: Module, name: str) -> Any:
+        """An attribute of a module: one that the program assigned, or a member."""
         overlay = self.overlays.get(id(module))
         if overlay and name in overlay[1]:
             return overlay[1][name]
@@ -165,6 +166,7 @@ class Attributes:
         return module.lookup(name)
 
     def of_super(self, value: Super, name: str) -> Any:
+        """An attribute of super(): a member of the next class that has it, bound to the owner."""
         owner = value.owner
         cls = owner if isinstance(owner, Class) else self.class_of(owner)
         order = cls.mro
@@ -212,7 +214,7 @@ class Attributes:
                 return Builtin("mro", lambda m: list(cls.mro))
         return MISSING
 
-    def given(self, value: Any, cls: Class, name: str) -> Any:
+    def predefined(self, value: Any, cls: Class, name: str) -> Any:
         """Attributes that every value has, and attributes of functions, methods and exceptions."""
         if name == "__class__":
             return cls
@@ -233,6 +235,7 @@ class Attributes:
         return MISSING
 
     def of_instance(self, value: Instance, name: str) -> Any:
+        """`__dict__` of an instance, and attributes of exceptions."""
         if name == "__dict__":
             return value.fields
         if value.cls.derives_from(EXCEPTIONS["BaseException"]):
@@ -245,6 +248,7 @@ class Attributes:
         return MISSING
 
     def of_function(self, value: Function, name: str) -> Any:
+        """An attribute that every function has."""
         match name:
             case "__name__":
                 return value.code.name

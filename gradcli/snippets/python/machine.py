@@ -35,8 +35,8 @@ from .values import (
     Module,
     Raised,
     Static,
-    Unread,
     Unsupported,
+    UnsupportedModule,
     error,
 )
 
@@ -307,7 +307,9 @@ class Interpreter(Operations, Texts, Attributes, Calls):
             value = self.of_module(module, name)
         except Unsupported as e:
             inner = self.modules(f"{module.name}.{name}")
-            return Absent(e.what) if inner is None or isinstance(inner, Unread) else inner
+            if inner is None or isinstance(inner, UnsupportedModule):
+                return Absent(e.what)
+            return inner
         if value is MISSING:
             inner = self.modules(f"{module.name}.{name}")
             if inner is None:

@@ -2,8 +2,8 @@
 
 Built-in values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset,
 range, slice, Ellipsis) are represented by themselves. All others are an `Object`, whose `cls` is a
-`Class`: a table of members. A name in a program is looked up in these tables only, never as an
-attribute of a Python object.
+`Class`: a table of members. `x.name` in a program is looked up in these tables, never as an
+attribute of the host's object.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -161,8 +161,8 @@ class Instance(Object):
 
 
 class Builtin(Object):
-    """A function that Python itself runs, `function(m, *args, **named)`, where `m` is the
-    interpreter; in a class, a method.
+    """A function implemented in gradcli, called as `function(m, *args, **named)` with the
+    interpreter m; in a class of ours, a method.
     """
 
     __slots__ = ("function", "module", "name")
@@ -174,7 +174,7 @@ class Builtin(Object):
 
 class Wrapper(Builtin):
     """A Builtin that wraps a function of the program, as decorators do. Unlike other Builtins, it
-    becomes a method if a program's class has it as an attribute.
+    is a method also in classes that programs define.
     """
 
     __slots__ = ()
@@ -184,16 +184,18 @@ class Bound(Object):
     """A method and the value that it is called on."""
 
     __slots__ = ("function", "owner")
-    python = Class("method")
+    method_class = Class("method")
 
     def __init__(self, function: Any, owner: Any):
         self.function, self.owner = function, owner
 
     @property
     def cls(self) -> Class:  # type: ignore[override]
-        """The class: that of built-in methods, or of methods written in Python."""
+        """The class: that of built-in methods, or of methods written in Python, whose names have a
+        dot, as `Tensor.backward`.
+        """
         own = self.function
-        return own.cls if isinstance(own, Builtin) and "." not in own.name else self.python
+        return own.cls if isinstance(own, Builtin) and "." not in own.name else self.method_class
 
 
 class Property(Object):
@@ -263,7 +265,7 @@ class Absent(Object):
         raise Unsupported(self.name)
 
 
-class Unread(Module):
+class UnsupportedModule(Module):
     """A module of which only the name is known. Its members are refused."""
 
     __slots__ = ()
@@ -272,7 +274,7 @@ class Unread(Module):
         super().__init__(name, {}, self.refused)
 
     def refused(self, name: str) -> Any:
-        """The error for a member."""
+        """Raises Unsupported for any member."""
         raise Unsupported(f"{self.name}.{name}")
 
 
@@ -287,8 +289,8 @@ def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
 class Raised(Exception):
     """An exception raised in the program: `value` is an Instance of an exception class.
 
-    `lines` are the lines of its traceback, innermost first; `frame` has the names of the innermost
-    function of the program, if it was raised in one.
+    `lines` are the lines of its traceback, innermost first; `frame` has the local variables of the
+    innermost function of the program on the stack; None at module level.
     """
 
     def __init__(self, value: Instance):

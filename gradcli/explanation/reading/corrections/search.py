@@ -23,13 +23,13 @@ from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
 
-DEPTH = 5  # different errors in succession
-READS = 50
-SECONDS = 1.2  # of CPU time
+DEPTH = 5  # most different errors that are corrected in succession
+READS = 50  # most changed programs that are run
+SECONDS = 1.2  # most CPU time of a search
 LONGEST = 100_000  # characters of a program, as each change is parsed
 WEAK = 2.5  # number of changes that a weak proposal counts as
-RANK = 0.001  # added for each proposal before it, as the likeliest come first
-TIE = 0.4  # costs that differ by less are equal but for ranks
+RANK = 0.001  # cost of each likelier proposal for the same error
+TIE = 0.4  # costs that differ by less differ only in ranks
 
 
 class Step(NamedTuple):
@@ -279,20 +279,20 @@ def reaches(before: Reading, after: Reading) -> bool:
     """Whether backward passes reach as many leaves as before; if there are optimisers, as many of
     the leaves that they update or whose gradient is read.
     """
-    alone = all(next(optimised(r), None) is not None for r in (before, after))
-    return len(reached(before, alone)) <= len(reached(after, alone))
+    used_only = all(next(optimised(r), None) is not None for r in (before, after))
+    return len(reached(before, used_only)) <= len(reached(after, used_only))
 
 
-def reached(reading: Reading, alone: bool) -> set[str]:
-    """The names of the leaves that backward passes reach; with `alone`, only those that optimisers
-    update or whose gradient is read.
+def reached(reading: Reading, used_only: bool) -> set[str]:
+    """The names of the leaves that backward passes reach; with `used_only`, only those that
+    optimisers update or whose gradient is read.
     """
     trained = {id(p) for p in optimised(reading)}
     result = set()
     for way in reading.backwards:
         for leaf in way.leaves:
             name = way.paths.get(leaf) or way.called.get(leaf, "")
-            if not alone or id(leaf) in trained or f"{name}.grad" in reading.source:
+            if not used_only or id(leaf) in trained or f"{name}.grad" in reading.source:
                 result.add(name)
     return result
 
@@ -357,8 +357,8 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
 
 
 def read_as_none(before: Reading, node: ast.Attribute, name: str) -> bool:
-    """Whether .grad of a computed tensor was read before the error: then it is None for another
-    reason.
+    """Whether .grad of a computed tensor, which is None, was read before the error: then it is no
+    sign of a wrong correction.
     """
     failure, value = before.outcome.exception, before.outcome.scope.get(name)
     computed = isinstance(value, Tensor) and not value.is_leaf and value.grad is None
@@ -370,7 +370,7 @@ def assigned(reading: Reading, name: str) -> int:
     return sum(a.name == name for a in reading.trace.assignments)
 
 
-UNHARMED = ("Converting", "Full backward hook is firing")
+EXPECTED = ("Converting", "Full backward hook is firing")
 
 
 def no_new_warnings(before: Reading, after: Reading) -> bool:
@@ -383,7 +383,7 @@ def no_new_warnings(before: Reading, after: Reading) -> bool:
     new = [w for w in after.outcome.warnings if w.message not in old]
     new = [w for w in new if "deprecated" not in w.message]
     read = ["def closure" in after.source or line_at(after, w.line) in lines for w in new]
-    return all(r and w.message.startswith(UNHARMED) for r, w in zip(read, new))
+    return all(r and w.message.startswith(EXPECTED) for r, w in zip(read, new))
 
 
 def line_at(reading: Reading, line: int) -> str:

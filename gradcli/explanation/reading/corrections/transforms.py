@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from .case import Case, Proposal, giving
@@ -29,7 +29,7 @@ vmap_random = giving("vmap", "randomness", '"different"')
 
 
 def results(case: Case) -> list[ast.expr]:
-    """The results of the functions that are transformed on the line that raises."""
+    """The returned expressions (AST) of functions mentioned on the line that raises."""
     result: list[ast.expr] = []
     names = [n.id for n in case.of_type(ast.Name)]
     for value in [value_of(s) for name in list(names) for s in case.assignments(name)]:
@@ -77,8 +77,10 @@ def function_gives(case: Case) -> Iterator[Proposal]:
             yield case.replaced(value, f"torch.tensor({case.of(value)})")
 
 
-def _tuple(texts: Iterator[str]) -> str:
-    return f"({', '.join(texts)})"
+def _tuple(texts: Iterable[str]) -> str:
+    """A tuple in Python; with one item, `(a,)`."""
+    items = [*texts]
+    return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 
 def checked_inputs(case: Case) -> Iterator[Proposal]:
@@ -108,15 +110,13 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
                 text = f"{float(number)}" if written else f"float({text})"
                 edits.append((given, f"torch.tensor({text})", f"torch.tensor([{text}])"))
             elif isinstance(given, ast.List):
-                comma = "," if len(given.elts) == 1 else ""
-                inner = ", ".join(case.of(e) for e in given.elts)
-                edits.append((given, f"({inner}{comma})", f"torch.tensor({text})"))
+                edits.append((given, _tuple(map(case.of, given.elts)), f"torch.tensor({text})"))
         yield from case.change(*[case.replacing(a, new) for a, new, _ in edits])
         yield from case.change(*[case.replacing(a, new) for a, _, new in edits])
 
 
 def backward_in_transform(case: Case) -> Iterator[Proposal]:
-    """Use torch.func.grad; or return only the value, which the outer transform differentiates."""
+    """Remove backward(): the transform computes the gradient."""
     for call in case.calls("backward"):
         note = "The transform computes the gradient itself."
         yield case.proposal(case.removing(case.statement_of(call)), note=note)
@@ -146,7 +146,7 @@ def samples_stacked(case: Case) -> Iterator[Proposal]:
 
 
 def vmap_branches(case: Case) -> Iterator[Proposal]:
-    """Use torch.where for a branch, or the tensor for its item()."""
+    """Replace a branch by torch.where, and x.item() by x."""
     for call in case.calls("item", "float", "int"):
         if method(call) == "item":
             yield case.without(call)
@@ -175,12 +175,13 @@ NEW_OF_TENSOR = ("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor")
 
 
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
-    """Do not map over one of the arguments: in_dims=None."""
+    """Map over another dimension, or not over one of the arguments."""
     for call in case.calls("vmap", everywhere=True):
         outer = case.parents.get(call)
         given = outer.args if isinstance(outer, ast.Call) else [None, None]
         ranks = [len(case.shape(a) or ()) for a in given]
-        for k in sorted(range(len(ranks)), key=lambda k: (ranks[k], -k)):
+        positions = range(len(ranks)) if len(ranks) > 1 else ()
+        for k in sorted(positions, key=lambda k: (ranks[k], -k)):
             for this, others in (("None", "0"), ("1", "0")):
                 dims = _tuple(this if j == k else others for j in range(len(ranks)))
                 yield case.given(call, "in_dims", dims)
@@ -209,8 +210,7 @@ def direction(case: Case) -> Iterator[Proposal]:
             for v in given[:1] if outputs else ():
                 yield case.replaced(v, _tuple(case.of(v) for _ in outputs[0].elts))
         elif isinstance(x, ast.Tuple):
-            ones = ", ".join(f"torch.ones_like({case.of(e)})" for e in x.elts)
-            new = f"({ones},)" if len(x.elts) == 1 else f"({ones})"
+            new = _tuple(f"torch.ones_like({case.of(e)})" for e in x.elts)
         if given:
             yield case.replaced(given[0], new)
         else:
@@ -244,15 +244,14 @@ def argnum(case: Case) -> Iterator[Proposal]:
 def _numbered(case: Case, asked: ast.expr, numbers: list[int], why: str) -> Iterator[Proposal]:
     """Write other argument numbers, in a tuple or alone as before."""
     if isinstance(asked, ast.Tuple | ast.List):
-        inner = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
-        yield case.replaced(asked, f"({inner})", why=why)
+        yield case.replaced(asked, _tuple(map(str, numbers)), why=why)
     elif numbers:
         yield case.replaced(asked, str(numbers[0]), why=why)
 
 
 def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
-    """Pass the argument itself, if the function takes more arguments: the variable with the name of
-    the parameter.
+    """Pass the missing argument: the variable named like the parameter, or the keyword argument by
+    position.
     """
     outer, defined = case.parents.get(call), case.made(call.args[0])
     defined = case.functions.get(dotted(defined), defined)  # type: ignore[assignment]
@@ -267,12 +266,12 @@ def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
             edits.append(Edit(case.start(named), case.start(named.value), ""))
         elif name in case.scope:
             edits.append(case.with_argument(outer, name))
-    why = f"The function takes more than {count} arguments: argnums must be one that is passed."
+    why = f"argnums counts the arguments passed by position: {count} here."
     yield from case.change(*edits[:1], why=why)
 
 
 def strict(case: Case) -> Iterator[Proposal]:
-    """Remove what cuts the graph in the function; or do not pass strict, which gives zeros."""
+    """Remove what cuts the graph; or drop strict=True, so that the derivative is 0."""
     named = {n.id for n in case.of_type(ast.Name)}
     bodies = [f for f in case.of_type(ast.FunctionDef, everywhere=True) if f.name in named]
     nodes = [n for b in [*bodies, *results(case)] for n in ast.walk(b)]
@@ -282,5 +281,6 @@ def strict(case: Case) -> Iterator[Proposal]:
     for chosen in [[e] for e in edits] + ([edits] if len(edits) > 1 else []):
         yield case.proposal(*chosen, why=why)
     for call in case.calls():
-        cut = case.without_keyword(call, "strict")
-        yield from case.change(cut, note="The derivative is then 0 there.")
+        dropped = case.without_keyword(call, "strict")
+        note = "Without strict, the derivative is 0 where the output does not depend on the input."
+        yield from case.change(dropped, note=note)

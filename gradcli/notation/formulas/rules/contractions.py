@@ -222,8 +222,8 @@ def _equation(einsum: Node) -> tuple[list[str], str] | None:
 @rule("einsum")
 def numbers_out_of_einsum(node: Node) -> Node | None:
     """einsum(",ij->ij", s, a) = s * einsum("ij->ij", a)."""
-    letters, right = _equation(node) or ([], "")
-    pairs = list(zip(letters, node.parents))
+    terms, right = _equation(node) or ([], "")
+    pairs = list(zip(terms, node.parents))
     nonscalar = [(t, x) for t, x in pairs if t]
     if not nonscalar or len(nonscalar) == len(pairs):
         return None
@@ -239,20 +239,20 @@ def einsum_of_one_or_two(node: Node) -> Node | None:
     """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b);
     einsum("bij,bkj->bik", A, B) = A @ B.mT.
     """
-    letters, right = _equation(node) or ([], "")
-    if len(letters) == 1:
-        return _transpose(letters[0], right, node.parents[0])
-    return _batched_product(letters, right, node.parents) if len(letters) == 2 else None
+    terms, right = _equation(node) or ([], "")
+    if len(terms) == 1:
+        return _transpose(terms[0], right, node.parents[0])
+    return _batched_product(terms, right, node.parents) if len(terms) == 2 else None
 
 
 @normal("einsum")
 def vector_out_of_einsum(node: Node) -> Node | None:
     """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
-    letters, right = _equation(node) or ([], "")
+    terms, right = _equation(node) or ([], "")
     if "." in right:  # an ellipsis
         return None
-    for k, letter in enumerate(letters):
-        others = letters[:k] + letters[k + 1 :]
+    for k, letter in enumerate(terms):
+        others = terms[:k] + terms[k + 1 :]
         if len(letter) != 1 or letter not in right or letter not in "".join(others):
             continue
         v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
@@ -267,10 +267,10 @@ def ones_in_einsum(node: Node) -> Node | None:
     """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4), unless the ones
     broadcast A along a letter.
     """
-    letters, right = _equation(node) or ([], "")
-    if len(letters) != 2 or "." in "".join(letters):
+    terms, right = _equation(node) or ([], "")
+    if len(terms) != 2 or "." in "".join(terms):
         return None
-    for (t, one), (s, x) in permutations(zip(letters, node.parents, strict=True)):
+    for (t, one), (s, x) in permutations(zip(terms, node.parents, strict=True)):
         known, sizes = {*s, *right}, dict(zip(s, x.shape, strict=True))
         applies = one.op.name == "ones" and {*t} <= known and len(sizes) == len(s)
         if applies and all(sizes.get(c, n) == n for c, n in zip(t, one.shape, strict=True)):
@@ -298,23 +298,23 @@ def _transpose(left: str, right: str, x: Node) -> Node | None:
     return None
 
 
-def _batched_product(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
-    if any(len(set(t)) != len(t) for t in (*letters, right)):
+def _batched_product(terms: list[str], right: str, nodes: list[Node]) -> Node | None:
+    if any(len(set(t)) != len(t) for t in (*terms, right)):
         return None
     batch = right[:-2]
-    if batch and batch not in [t[:-2] for t in letters]:
+    if batch and batch not in [t[:-2] for t in terms]:
         return None
-    a, b = (t.removeprefix(batch) for t in letters)
+    a, b = (t.removeprefix(batch) for t in terms)
     if batch and not len(a) == len(b) == 2:
         return None
     return _product((a, b), right.removeprefix(batch), nodes)
 
 
-def _product(letters: tuple[str, str], right: str, nodes: list[Node]) -> Node | None:
+def _product(terms: tuple[str, str], right: str, nodes: list[Node]) -> Node | None:
     """The einsum of two operands as `*`, `outer` or `@`; None if it is none of these. Subscripts
-    of batch dimensions are left out of `letters` and `right`.
+    of batch dimensions are left out of `terms` and `right`.
     """
-    (a, b), (x, y) = letters, nodes
+    (a, b), (x, y) = terms, nodes
     for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
         if s == t == right:
             return u * v

@@ -28,7 +28,9 @@ def layout(*operators: str) -> Callable[[Rule], Rule]:
 
 
 def normal(*operators: str) -> Callable[[Rule], Rule]:
-    """Register an identity that leads to the normal form of the search, in NORMAL."""
+    """Register an identity that brings formulas into the normal form used in the search for the
+    shortest one, in NORMAL.
+    """
     return _register(NORMAL, operators)
 
 
@@ -43,8 +45,9 @@ def candidate(*operators: str) -> Callable[[Callable], Callable]:
 
 
 class Rules(dict[str, list[Callable]]):
-    """A complete table that skips rules which cannot match. A rule with a function `kind`, such as
-    the operators in a product, is applied only to nodes for which `may_match(kind(node))` is true.
+    """A complete table that skips rules which cannot match. Some rules have `kind(node)`, a cheap
+    summary of a node such as the set of operators in a product; such a rule is tried only if
+    `may_match(kind(node))` is true.
     """
 
     def __init__(self, table: Mapping[str, list[Callable]]):
