@@ -86,7 +86,7 @@ def jacobian(a: Analysis, w: FormulaWriter, x: Input, full: bool, precision: int
             blocks += picture_of(a, w, x, structure)
         in_list: tuple[Table, ...] = ()
         if rows == 1 and not _fits(a, w, x):
-            in_list = _column_by_column(a, w, x, columns if full else SHOWN)
+            in_list = _column_by_column(a, w, x, _most(a, rows, columns, full))
         blocks += in_list or _in_a_table(a, w, x, full, precision)
         blocks.append(Prose(_cost(a, w, x), "size"))
     named = tuple(Row((line,)) for line in w.definitions(*_lines(blocks)))
