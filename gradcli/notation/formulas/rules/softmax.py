@@ -213,12 +213,14 @@ def _sums_to_one(f: Node, over: tuple[int, ...]) -> bool:
     inner = defined(f)
     if inner.op.name == "softmax":
         return f.numel > 0 and axes(inner.attrs["dim"], f.ndim) == over
-    return inner.op.name == "div" and _is_total(*inner.parents, over)
+    if inner.op.name != "div":
+        return False
+    x, total = inner.parents
+    return _is_total(x, defined(total), over)
 
 
 def _is_total(x: Node, total: Node, over: tuple[int, ...]) -> bool:
     """Whether x / total is x / x.sum() over these dimensions."""
-    total = defined(total)
     if total.op.name != "sum" or total.parents[0] is not x:
         return False
     return axes(total.attrs["dim"], x.ndim) == over and (total.attrs["keepdim"] or not total.shape)
