@@ -823,6 +823,10 @@ CASES = {
     "matmul_with_unit_vectors": [
         "A.T @ (eye(x.shape[0])[1] - y)", "A @ (z - 2 * s * eye(z.shape[0])[-1])",
     ],
+    "whole_dimensions_at_the_end": ["A[1:, :]", "A[1, :]", "stack([A, A])[0, :, :]"],
+    "shift_times_weights": [
+        "softmax(x, 0) @ (y + 2)", "(3 - y) @ softmax(x, 0)", "(x / x.sum()) @ (log(y) + 1)",
+    ],
     "difference_of_neighbours": ["x[1:] - x[:-1]", "A[:, 1:] - A[:, :-1]", "D[:, 1:] - D[:, :-1]"],
     "numbers_out_of_put_at": [
         "(2 * s).put_at((4,), (0,)) + s.put_at((4,), (1,))",

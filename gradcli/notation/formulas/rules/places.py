@@ -127,6 +127,16 @@ def difference_of_neighbours(node: Node) -> Node | None:
     return next((n for n in differences if n.op.expanded(n) is node), None)
 
 
+@normal("getitem")
+def whole_dimensions_at_the_end(node: Node) -> Node | None:
+    """x[1:, :] = x[1:]."""
+    index = node.attrs["index"]
+    kept = len(index)
+    while kept > 1 and index[kept - 1] == slice(None):
+        kept -= 1
+    return None if kept == len(index) or Ellipsis in index else node.parents[0][index[:kept]]
+
+
 def element(shape: tuple[int, ...], row: int, column: int) -> Node:
     """The matrix that is 1 at [row, column] and 0 elsewhere."""
     return OPS["outer"](_identity_rows(shape[0], row), _identity_rows(shape[1], column))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import permutations
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
@@ -210,4 +211,28 @@ def shift_times_softmax(node: Node) -> Node | None:
 def _sums_to_one(f: Node, over: tuple[int, ...]) -> bool:
     """Whether the sum of a factor over these dimensions is 1."""
     inner = defined(f)
-    return f.numel > 0 and inner.op.name == "softmax" and axes(inner.attrs["dim"], f.ndim) == over
+    if inner.op.name == "softmax":
+        return f.numel > 0 and axes(inner.attrs["dim"], f.ndim) == over
+    if inner.op.name != "div":
+        return False
+    x, total = inner.parents
+    return _is_total(x, defined(total), over)
+
+
+def _is_total(x: Node, total: Node, over: tuple[int, ...]) -> bool:
+    """Whether x / total is x / x.sum() over these dimensions."""
+    if total.op.name != "sum" or total.parents[0] is not x:
+        return False
+    return axes(total.attrs["dim"], x.ndim) == over and (total.attrs["keepdim"] or not total.shape)
+
+
+@normal("matmul")
+def shift_times_weights(node: Node) -> Node | None:
+    """p @ (y + 1) = p @ y + 1 for p = softmax(x, 0) and for p = x / x.sum()."""
+    for p, x in permutations(node.parents) if not node.shape else ():
+        terms = terms_of_sum(x) if _sums_to_one(p, (0,)) else []
+        others = [t for t in terms if t.factors]
+        if others and len(others) < len(terms):
+            (number,) = (t.coefficient for t in terms if not t.factors)
+            return p @ added(others) + number_node(number)
+    return None
