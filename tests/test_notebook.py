@@ -317,6 +317,10 @@ STYLES = """() => {
     (element) => getComputedStyle(element));
   return styles.map((style) => kinds.map((kind) => style[kind]));
 }"""
+CONNECTED = """() => {
+    const kernel = jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel;
+    return kernel?.connectionStatus === "connected" && kernel.status === "idle";
+}"""
 SHOWN = "() => document.querySelectorAll('.jp-OutputArea .gradcli').length === 2"
 
 
@@ -362,6 +366,7 @@ def test_jupyterlab_shows_explanations(lab, browser, tmp_path):
     page.goto(lab)
     page.wait_for_selector(".jp-MarkdownOutput table")
     page.wait_for_selector("[data-status=idle]")
+    page.wait_for_function(CONNECTED)  # cells that are run before are not run at all
     errors: list[str] = []
     page.on("console", lambda said: said.type == "error" and errors.append(said.text))
     page.on("pageerror", lambda error: errors.append(str(error)))
