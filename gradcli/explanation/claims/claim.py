@@ -7,10 +7,10 @@ The gradient of W may also be written dW, W.grad, grad_W, dL/dW, ∂L/∂W and �
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
-from ...autodiff.reverse import backward
+from ...autodiff.reverse import cached_backward
 from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
 from ...graphs import OPS, Node, as_node
 from ...language.arguments.option_texts import values_apart
@@ -263,14 +263,10 @@ def _gradients(program: Program, problem: Problem) -> dict[str, Node | None]:
         for plain in [*differentiated_names(name)]
         if plain in known and name != plain
     }
-    gradients = _backward(problem.out, problem.seed.node, tuple(named.values()))
+    if not named:
+        return {}
+    gradients = cached_backward(problem.out, problem.seed.node, tuple(named.values())).of
     return {name: gradients[node] for name, node in named.items() if gradients[node] is not None}
-
-
-@lru_cache(maxsize=8)  # the variations of a formula, each tried at a few sizes, use the same
-def _backward(out: Node, seed: Node, nodes: tuple[Node, ...]) -> dict[Node, Node | None]:
-    """The gradients of `nodes` as graphs."""
-    return backward(out, seed, nodes).of if nodes else {}
 
 
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
