@@ -28,6 +28,7 @@ from support import (
     answer,
     assert_equal,
     examples,
+    one_in,
     run_torch,
     stand_ins,
     weighted,
@@ -240,7 +241,7 @@ def summary(out: np.ndarray) -> float:
         return float((finite * numbers(finite.shape, 3)).sum() + sum(np.shape(out)) / 7)
 
 
-@pytest.mark.parametrize("call", called(), ids=str)
+@pytest.mark.parametrize("call", one_in(2, called()))
 def test_misuses(call: Call):
     known, wrong = reactions()[str(call)], []
     for (text, values), theirs in zip(misuses(call), known, strict=True):
@@ -432,41 +433,43 @@ def stored_results() -> dict[str, list[Any]]:
     return json.loads((HERE / "variations.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("call", called(), ids=str)
+@pytest.mark.parametrize("call", one_in(2, called()))
 def test_variations(call: Call):
     wrong = []
     for (text, values), theirs in zip(variations(call), stored_results()[str(call)], strict=True):
         if theirs != NOT_COMPARED:
-            ours = results(text, values)
+            ours = results(text, values, 3 if theirs is None else len(theirs))
             if not (as_pytorch(ours, theirs) or (is_empty(values) and isinstance(ours, str))):
                 wrong.append((text, {n: v.tolist() for n, v in values.items()}, ours, theirs))
     assert not wrong
 
 
 def as_pytorch(ours: list[float] | str, theirs: list[float] | None) -> bool:
-    """Whether both refuse, or have the same numbers, of which PyTorch may have fewer."""
+    """Whether both refuse, or have the same numbers."""
     if theirs is None or isinstance(ours, str):
         return (theirs is None and isinstance(ours, str)) or bool(REFUSED.search(str(ours)))
-    count = len(theirs)
-    return len(ours) >= count and np.allclose(ours[:count], theirs, 1e-6, 1e-6, equal_nan=True)
+    return len(ours) == len(theirs) and np.allclose(ours, theirs, 1e-6, 1e-6, equal_nan=True)
 
 
-def results(text: str, values: Values) -> list[float] | str:
-    """The numbers that are made of an output and its derivatives, or the message of a refusal."""
+def results(text: str, values: Values, count: int) -> list[float] | str:
+    """The first `count` numbers that are made of an output and its derivatives, or the message of a
+    refusal.
+    """
     try:
         *before, last = text.rsplit("; ", 1)
         program = "; ".join([*before, f"out_ = {last}", "x_ * 1.0"])
         problem = pose(program, values={**values, "x_": np.array(1.0)}, wrt=["x_"])
-        return derivatives(problem, problem.named["out_"], list(values))
+        numbers_made = derivatives(problem, problem.named["out_"], list(values))
+        return [*islice(numbers_made, count)]
     except GradcliError as error:
         return error.message
 
 
-def derivatives(problem: Problem, out: Node, names: list[str]) -> list[float]:
+def derivatives(problem: Problem, out: Node, names: list[str]) -> Iterator[float]:
     """The numbers made of a node and of its derivatives by inputs, if it has any."""
     evaluate = Evaluator(problem.values)
     value = evaluate(out)[0]
-    found = [summary(value)]
+    yield summary(value)
     wrt = [i.node for i in map(problem.inputs.get, names) if i and i.node.dtype == "float"]
     if out.dtype == "float" and wrt:
         (seed,) = stand_ins([out], "g")
@@ -474,11 +477,10 @@ def derivatives(problem: Problem, out: Node, names: list[str]) -> list[float]:
         weights = stand_ins(wrt, "w")
         evaluate.values |= {seed: seed_for(value)}
         evaluate.values |= {w: numbers(w.shape, 2 + k) for k, w in enumerate(weights)}
-        found.append(together(wrt, [first[x] for x in wrt], evaluate))
+        yield together(wrt, [first[x] for x in wrt], evaluate)
         total = weighted([first[x] for x in wrt], weights)
         second = backward(total, OPS["ones"](size=()), [*wrt, seed]).of
-        found.append(together([*wrt, seed], [*second.values()], evaluate))
-    return found
+        yield together([*wrt, seed], [*second.values()], evaluate)
 
 
 def together(wrt: list[Node], found: list[Node | None], evaluate: Evaluator) -> float:

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from console import Input, Result, Terminal, gradcli, process, shell
+from support import one_in
 
 import gradcli as package
 from gradcli import batches, operators, public_names
@@ -434,7 +435,7 @@ NAMED = {  # statements for what a formula repeats
 }
 
 
-@pytest.mark.parametrize("program", NAMED)
+@pytest.mark.parametrize("program", one_in(2, NAMED))
 def test_what_a_formula_repeats_has_a_name(program):
     text, shapes = program
     assert NAMED[program] in [s.strip() for s in answered(text, "-s", shapes).lines]
@@ -820,7 +821,7 @@ def command_lines(command: str) -> Iterator[list[str]]:
                     yield [*first, f"{word}={text}"]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", one_in(3, COMMANDS))
 def test_a_command_line_without_a_mistake_is_read_as_typer_reads_it(command):
     for arguments in command_lines(command):
         read, values = well_formed.read(arguments, COMMANDS)

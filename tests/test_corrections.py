@@ -823,6 +823,7 @@ def test_gradients_that_are_not_finite(program: str, reason: str, cure: str) -> 
     assert cure in finding.cure
 
 
+@cache
 def shown(program: str) -> str:
     """What gradcli read prints of a program."""
     (result,) = answer(f"import torch\n{program}\n")

@@ -305,7 +305,7 @@ def test_only_a_single_number_has_one():
     assert "The Tensor returned by the function given to hessian" in err
 
 
-@pytest.mark.parametrize("text", one_in(2, ["pdist(x).sum()", "hardsigmoid(x * x).sum()"]))
+@pytest.mark.parametrize("text", one_in(2, ["hardsigmoid(x * x).sum()", "pdist(x).sum()"]))
 def test_every_way_says_what_pytorch_does_not_differentiate_again(text):
     """derivatives.yaml: _pdist_backward and hardsigmoid_backward are not_implemented."""
     name, x = text.partition("(")[0], [[0.0, 1.0], [2.0, 5.0]]

@@ -30,7 +30,7 @@ def test_there_are_enough_identities():
     assert all(i.source and i.form for i in ALL)
 
 
-@pytest.mark.parametrize("identity", one_in(15, ALL, name))
+@pytest.mark.parametrize("identity", one_in(30, ALL, name))
 def test_the_book_and_the_formula_are_right(identity):
     for k in SETTINGS:
         assert agrees(identity, identity.form, exact(identity, k), k), "the book"

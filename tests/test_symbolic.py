@@ -40,7 +40,7 @@ def unwritten(example: Example) -> bool:
     return any(n.op.name == "input" for n in walk(hard))
 
 
-READ_BACK = 6  # elements of an array whose texts are read back
+READ_BACK = 3  # elements of an array whose texts are read back
 
 
 # ---- what the tests share ------------------------------------------------------------------------
