@@ -84,7 +84,8 @@ def test_structures(text, structure):
     ],
 )
 def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
-    assert hessian_as_json(text, "-s", shapes)["hessian"][block]["structure"] == structure
+    found = hessian_as_json(text, "-s", shapes, "-w", block)["hessian"]
+    assert found[block]["structure"] == structure
 
 
 def test_zeros_that_no_delta_tells_of_are_not_counted():
