@@ -6,14 +6,14 @@ them is reported at the line of the program that called them.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ..python.machine import Interpreter
-from ..python.scopes import Scope
+from ..python.scopes import Scope, children
 from ..python.statements import Statements
 from ..python.values import MISSING, Class
 
@@ -109,11 +109,17 @@ def _names(node: ast.AST) -> Iterator[str]:
     """The names that a statement reads, except those in the bodies of its functions."""
     if isinstance(node, ast.Name):
         yield node.id
-    is_function = isinstance(node, ast.FunctionDef | ast.Lambda)
-    for field, value in ast.iter_fields(node):
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not (is_function and field == "body"):
-                yield from _names(child)
+    body = node.body if isinstance(node, ast.FunctionDef | ast.Lambda) else ()
+    inside = body if isinstance(body, Sequence) else (body,)
+    for child in children(node):
+        if child not in inside:
+            yield from _names(child)
+
+
+@cache
+def _needed(text: str) -> tuple[str, ...]:
+    """The names that must be defined before the statements of a text are run."""
+    return tuple(dict.fromkeys(name for s in parsed(text) for name in _names(s)))
 
 
 class Source:
@@ -141,9 +147,8 @@ class Source:
         self.imports = []
         self.scope[name] = None  # marked first, as definitions may depend on each other
         text = self.named[name]
-        statements = parsed(text)
-        self._define_all(n for s in statements for n in _names(s))
-        self._run(statements)
+        self._define_all(_needed(text))
+        self._run(parsed(text))
         result = self.scope[name]
         if isinstance(result, Class):
             result.module = home(self.name, name)

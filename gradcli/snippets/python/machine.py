@@ -19,8 +19,8 @@ from .calls import Calls
 from .methods import PLAIN_CLASSES, update
 from .objects import PLAIN, Function
 from .operations import Operations, plain
-from .scopes import Scope
-from .statements import Statements, size
+from .scopes import Scope, size
+from .statements import Statements
 from .texts import Texts
 from .values import (
     EXCEPTIONS,

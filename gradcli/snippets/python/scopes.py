@@ -1,10 +1,17 @@
 """The scope to which each name belongs, decided before a program runs, as in Python."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
+T = TypeVar("T")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+BINDING = (
+    *(ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler),
+    *(ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+)  # kinds of nodes that may bind a name
 
 
 class Scope:
@@ -54,16 +61,49 @@ class Scope:
         return scope
 
 
+class Bindings(NamedTuple):
+    """The names that a statement binds in its scope, and those declares to be of another."""
+
+    names: frozenset[str]
+    globals: frozenset[str]
+    nonlocals: frozenset[str]
+
+
+def stored_on_node(function: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Store the results of a function on the syntax nodes, because the statements of a library are
+    compiled by every interpreter.
+    """
+    attribute = f"_{function.__name__}"
+
+    @wraps(function)
+    def wrapper(node: Any) -> T:
+        try:
+            return getattr(node, attribute)
+        except AttributeError:
+            result = function(node)
+            setattr(node, attribute, result)
+            return result
+
+    return wrapper
+
+
 def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
     """Add the names that these statements bind to a scope."""
-    for node in nodes:
-        for inner in own_nodes(node):
-            if isinstance(inner, ast.Global):
-                scope.globals.update(inner.names)
-            elif isinstance(inner, ast.Nonlocal):
-                scope.nonlocals.update(inner.names)
-            else:
-                scope.names.update(bound(inner))
+    for names, of_module, outer in map(bindings, nodes):
+        scope.names |= names
+        scope.globals |= of_module
+        scope.nonlocals |= outer
+
+
+@stored_on_node
+def bindings(node: ast.AST) -> Bindings:
+    """The names that a statement or a target binds, other than those of inner scopes."""
+    inner = own_nodes(node)
+    return Bindings(
+        frozenset(name for n in inner if isinstance(n, BINDING) for name in bound(n)),
+        frozenset(name for n in inner if isinstance(n, ast.Global) for name in n.names),
+        frozenset(name for n in inner if isinstance(n, ast.Nonlocal) for name in n.names),
+    )
 
 
 def bound(node: ast.AST) -> Iterable[str]:
@@ -96,20 +136,35 @@ def own_nodes(node: ast.AST) -> list[ast.AST]:
         elif isinstance(n, COMPREHENSIONS):
             nodes += [n.generators[0].iter, *walruses(n)]
         else:
-            nodes += _children(n)
+            nodes += children(n)
     return nodes
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
-    """The same as `ast.iter_child_nodes`, in half the time."""
-    children = list[ast.AST]()
-    for name in node._fields:
+def children(node: ast.AST) -> list[ast.AST]:
+    """The same as `ast.iter_child_nodes`, without contexts and operators, in less time."""
+    result = list[ast.AST]()
+    for name in _fields(type(node)):  # type: ignore[arg-type]
         value = getattr(node, name, None)
         if isinstance(value, ast.AST):
-            children.append(value)
+            result.append(value)
         elif isinstance(value, list):
-            children += [v for v in value if isinstance(v, ast.AST)]
-    return children
+            result += [v for v in value if isinstance(v, ast.AST)]
+    return result
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of nodes, other than those of contexts and operators."""
+    return tuple(name for name in kind._fields if name not in ("ctx", "op", "ops"))
+
+
+@stored_on_node
+def size(node: ast.AST) -> int:
+    """The number of expressions and statements in a node."""
+    nodes = [node]
+    for n in nodes:
+        nodes += children(n)
+    return sum(isinstance(n, ast.expr | ast.stmt) for n in nodes)
 
 
 def walruses(comprehension: ast.AST) -> list[ast.expr]:
@@ -117,13 +172,7 @@ def walruses(comprehension: ast.AST) -> list[ast.expr]:
     return [n.target for n in ast.walk(comprehension) if isinstance(n, ast.NamedExpr)]
 
 
+@stored_on_node
 def yields(node: ast.AST) -> bool:
-    """Whether a statement contains a yield of its function. The result is stored on the node,
-    because statements of a library are compiled by every interpreter.
-    """
-    try:
-        return node.yields  # type: ignore[attr-defined]
-    except AttributeError:
-        result = any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
-        node.yields = result  # type: ignore[attr-defined]
-        return result
+    """Whether a statement contains a yield of its function."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))

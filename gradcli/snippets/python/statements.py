@@ -14,7 +14,7 @@ from .expressions import Compiled, Expressions
 from .objects import Generator, Iterable
 from .operations import BINARY
 from .patterns import Patterns
-from .scopes import Scope, bind, yields
+from .scopes import Scope, bind, size, yields
 from .values import (
     EXCEPTIONS,
     MISSING,
@@ -856,8 +856,3 @@ def weight(node: ast.stmt) -> int:
     if isinstance(node, ast.With | ast.Match):
         return 4
     return size(node)
-
-
-def size(node: ast.AST) -> int:
-    """The number of expressions in a node."""
-    return sum(isinstance(n, ast.expr | ast.stmt) for n in ast.walk(node))
