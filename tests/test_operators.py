@@ -126,6 +126,19 @@ def value_and_rule_against_the_meaning(example, s):
             compare_with_the_meaning(example, node)
 
 
+@checks
+def values_against_what_formulas_write(example, s):
+    """Of every node, also of the gradients, that formulas write with other operators; they leave
+    out what `otherwise` guards against.
+    """
+    roots = [g for g in s.gradients if g is not None]
+    nodes = [n for n in {*everything(s.out), *walk(roots)} if n.op.torch_expand]
+    written = {n: n.op.torch_expand(*n.inputs, **n.attrs) for n in nodes}
+    pairs = [(n, w) for n, w in written.items() if w is not None and n.op.name != "otherwise"]
+    for pair in pairs:
+        np.testing.assert_allclose(*s.at(0)(*pair), rtol=1e-9, atol=1e-11)
+
+
 def compare_with_the_meaning(example, node):
     meaning, seed = node.op.expanded(node), stand_ins([node], "g")[0]
     arrays = {seed: generator(str(example), "meaning").normal(size=node.shape)}

@@ -306,6 +306,29 @@ MISFITS = [  # for these shapes
     ("F.max_pool1d(x, 2, padding=2)", {"x": (1, 1, 3)}),
     ("F.batch_norm(x, None, None)", {"x": (2, 2)}),
     ("F.instance_norm(x, use_input_stats=False)", {"x": (2, 2, 2)}),
+    ("F.group_norm(x, 2)", {"x": (1, 2)}),
+    ("F.instance_norm(x)", {"x": (1, 2, 1)}),
+    ("F.batch_norm(x, None, None, training=True)", {"x": (1, 2, 1)}),
+    ("F.linear_cross_entropy(x, w, tensor([0, 1]))", {"x": (2,), "w": (2, 2, 2)}),
+    ("F.linear_cross_entropy(x, w, tensor([0]))", {"x": (1, 2), "w": (2,)}),
+    *((f"F.pad(x > 0, (1, 1), {mode!r}) * x.sum()", {"x": (1, 1, 3)})
+      for mode in ("reflect", "replicate")),
+    *((f"F.adaptive_{kind}_pool2d(x, (1, 1, 1)).sum()", {"x": (1, 1, 2, 2)})
+      for kind in ("avg", "max")),
+    ("F.adaptive_avg_pool3d(x, (1, 1)).sum()", {"x": (1, 1, 2, 2, 2)}),
+    ("F.adaptive_avg_pool2d(x, -1).sum()", {"x": (1, 1, 2, 2)}),
+    ("F.pixel_shuffle(x, 2)", {"x": (1, 3, 2, 2)}),
+    ("F.pixel_shuffle(x, 2)", {"x": (4, 2)}),
+    ("F.pixel_shuffle(x, 0)", {"x": (1, 4, 2, 2)}),
+    ("F.pixel_unshuffle(x, 2)", {"x": (1, 1, 3, 2)}),
+    ("F.pixel_unshuffle(x, 2)", {"x": (1, 1, 2, 3)}),
+    ("F.pixel_unshuffle(x, -1)", {"x": (1, 1, 2, 2)}),
+    ("F.channel_shuffle(x, 2)", {"x": (1, 3, 2)}),
+    ("x.select_scatter(x[0], 0, 2)", {"x": (2, 3)}),
+    ("x.select_scatter(x[0], 0, -3)", {"x": (2, 3)}),
+    ("x.slice_scatter(x[:1], 2)", {"x": (2, 3)}),
+    ("F.glu(x)", {"x": (2, 1)}),
+    ("F.glu(x, 0)", {"x": (3, 2)}),
 ]  # fmt: skip
 
 
