@@ -130,8 +130,12 @@ PAGE = Spelling(
 
 
 def respell_error(error: GradcliError, spelling: Spelling) -> None:
-    """Respell the message and hint of an error in place, except for words that the user typed."""
+    """Respell the message, the hint and the origin of an error in place, except for words that the
+    user typed.
+    """
     typed = error.span.text if error.span else ""
+    if error.span is not None:
+        error.span = error.span._replace(origin=respell(error.span.origin, spelling))
     error.message = respell(error.message, spelling, typed)
     error.args = (error.message,)
     error.hint = error.hint and respell(error.hint, spelling, typed)

@@ -257,7 +257,7 @@ WORDS_FOR = {"matmul": "@", "item": r"\b(int|float|bool)\("}  # what else calls 
 def is_about(message: str, text: str) -> bool:
     """Whether a message has an end, and a function that it names is called by the program."""
     named = re.findall(r"(\w+)\(\)", message)
-    words = (WORDS_FOR.get(name, rf"\b{name}\(") for name in named)
+    words = (rf"\b{name}\(|{WORDS_FOR.get(name, '(?!)')}" for name in named)
     return message[-1] not in " ,:" and (not named or any(re.search(w, text) for w in words))
 
 

@@ -2,6 +2,8 @@
 test_bad_arguments.py.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,8 @@ ATTENTION = (  # its masks follow
     "None, False, 0.0, eye(2), None, training=False"
 )
 KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
+
+UNCLEAR = "does not take these arguments|has no value here"  # said if nothing else is known
 
 REFUSED = [
     ("F.gelu(x, approximate='foo')", {"x": X}),
@@ -346,5 +350,59 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "values"), CASES)
 def test_refused(text, values):
-    with pytest.raises(GradcliError):
+    with pytest.raises(GradcliError) as raised:
         answer(text, values)
+    assert not re.search(UNCLEAR, raised.value.message)
+
+
+OF_FUNCTIONS = [  # the function that a message names
+    (
+        "linear_cross_entropy",
+        "F.linear_cross_entropy(x, w, tensor([1, 0]))",
+        {"x": (2, 3), "w": (3,)},
+    ),
+    ("multi_margin_loss", "multi_margin_loss(x, tensor([2, 0]))", {"x": (3,)}),
+    ("conv1d", "F.conv1d(x, w, groups=0)", {"x": (1, 2, 3), "w": (2, 2, 1)}),
+    ("hann_window", "torch.hann_window(-1) * x.sum()", {"x": (2,)}),
+    ("diag", "diag(x)", {"x": ()}),
+    ("cdist", "cdist(a, b)", {"a": (2, 3), "b": (3,)}),
+    ("cdist", "cdist(x, y)", {"x": (2, 2), "y": (2, 3)}),
+    ("dropout", "torch.dropout(x, 0.5)", {"x": (2,)}),
+    (
+        "embedding_bag",
+        "F.embedding_bag(tensor([0, 2, 1, 1]), x, tensor([0, 1]), mode='sum', per_sample_weights=w)",
+        {"x": (1, 3, 2), "w": (4,)},
+    ),
+    ("scatter", "x.scatter(0, tensor([1]), v)", {"x": (1, 2), "v": ()}),
+    ("select", "x.select(1, -1.5)", {"x": (2, 3)}),
+    (
+        "grid_sample",
+        "F.grid_sample(x, g, align_corners=False)",
+        {"x": (1, 1, 0, 2), "g": (1, 1, 1, 2)},
+    ),
+    ("affine_grid", "affine_grid(theta, (9, 1, 2, 3), align_corners=False)", {"theta": (1, 2, 3)}),
+    ("solve", "linalg.solve(x, y)", {"x": (2, 3, 4, 4), "y": (5, 5)}),
+    ("tensorinv", "linalg.tensorinv(x, 0)", {"x": (2, 2)}),
+    ("searchsorted", "torch.searchsorted(x, x, right=True, side='left')", {"x": (2,)}),
+    ("arange", "torch.arange(3, 0) * x.sum()", {"x": (2,)}),
+    ("bmm", "torch.bmm(x, y)", {"x": (6, 4, 3), "y": (5, 3, 2)}),
+    ("instance_norm", "F.instance_norm(x)", {"x": (1, 2)}),
+    ("pixel_shuffle", "F.pixel_shuffle(x, 2)", {"x": (1, 3, 2, 2)}),
+    ("pixel_unshuffle", "F.pixel_unshuffle(x, 2)", {"x": (1, 1, 3, 2)}),
+    ("channel_shuffle", "F.channel_shuffle(x, 2)", {"x": (1, 3, 2)}),
+    ("adaptive_avg_pool2d", "F.adaptive_avg_pool2d(x, -1).sum()", {"x": (1, 1, 2, 2)}),
+    (
+        "rnn_tanh",
+        "torch.rnn_tanh(x[None], x, [tensor([[1.0]])] * 2, False, 1, 0.0, False, False, False)[0]",
+        {"x": (1, 1)},
+    ),
+    ("interpolate", "F.interpolate(x, size=0)", {"x": (1, 1, 2)}),
+    ("quantile", "quantile(x, 0.5)", {"x": (0,)}),
+    ("fold", "fold(x, (9, 3), 2)", {"x": (1, 4, 4)}),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "shapes"), OF_FUNCTIONS)
+def test_a_refusal_names_the_function(name, text, shapes):
+    with pytest.raises(GradcliError, match=rf"\b{name}\(\)"):
+        answer(text, {x: np.ones(shape) for x, shape in shapes.items()})
