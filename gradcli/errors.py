@@ -74,8 +74,7 @@ class GradcliError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython shows instead of a traceback, whose frames are gradcli's own."""
-        name = type(self).__name__
-        return [f"{name}[{self.code}]: {self.message}", *(self.hint or "").splitlines()]
+        return [f"GradcliError[{self.code}]: {self.message}", *(self.hint or "").splitlines()]
 
     @property
     def is_misfit(self) -> bool:

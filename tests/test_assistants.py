@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-import re
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -182,7 +182,7 @@ def test_what_stands_on_one_screen_is_short_and_sections_are_whole(server):
     ("explain_gradient", [], "request", "arguments"),
     ("explain_gradient", {"expr": "x", "shapes": []}, "request", '"shapes": {"x": [2, 3]}'),
     ("check_gradient_claim", {"expr": "x @ W"}, "request", "by name of the input"),
-    ("check_gradient_claim", {"expr": "x @ W", "claim": {"x": "g @ ("}}, "syntax", '"claim": g @ ('),
+    ("check_gradient_claim", {"expr": "x", "claim": {"x": "g @ ("}}, "syntax", '"claim": g @ ('),
     ("explain_gradient", {"expr": "x", "grad": "f(x)"}, "unknown-function", '"grad": f(x)'),
     ("gradient_formula", {"expr": "x", "wrt": ["y"]}, "unused-option", "x"),
     ("explain_gradient", {"expr": "x * x", "values": {"x": "@/etc/passwd"}}, "file", "numbers"),

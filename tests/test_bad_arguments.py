@@ -41,6 +41,8 @@ def test_what_the_database_says_is_refused(name):
 PYTORCH_RAISES = (
     RuntimeError, TypeError, ValueError, IndexError, AttributeError, AssertionError
 )  # fmt: skip
+
+
 @pytest.mark.parametrize(("text", "values"), CASES)
 @pytest.mark.filterwarnings("ignore:torch.range is deprecated:UserWarning")
 def test_what_pytorch_refuses(text, values):

@@ -312,7 +312,7 @@ def test_without_seconds_there_is_an_answer_with_less(command):
 
 
 @pytest.mark.parametrize(
-    "text, shapes",
+    ("text", "shapes"),
     [
         ("(softmax(x, 0) * x).sum()", "x=4"),
         ("det(A @ X @ B)", "A=3x3,X=3x3,B=3x3"),

@@ -1,6 +1,7 @@
 """What is said of a number in a call of a function of PyTorch that accepts tensors only."""
 
 import re
+from functools import partial
 
 import pytest
 from support import examples, run_torch
@@ -58,7 +59,7 @@ def test_no_number_that_pytorch_takes_is_spoken_of(example):
     for name in example.values:
         text = re.sub(rf"\b{name}\b(?!=)", "0.5", example.text)
         values = {n: v for n, v in example.values.items() if n != name}
-        problem = if_applicable(lambda: pose(text, values=values))
+        problem = if_applicable(partial(pose, text, values=values))
         if problem is not None and numbers_for_tensors(problem):
             with pytest.raises((TypeError, AttributeError)):
                 run_torch(text, {n: torch.tensor(v) for n, v in values.items()})

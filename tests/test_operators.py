@@ -144,7 +144,10 @@ def values_against_what_formulas_write(example, s):
     "how",
     [
         *("size=(2, 3), mode='bicubic'", "size=(5, 6), mode='bicubic', align_corners=True"),
-        *("scale_factor=(1.5, 0.5), mode='bilinear'", "size=(2, 3), mode='bicubic', antialias=True"),
+        *(
+            "scale_factor=(1.5, 0.5), mode='bilinear'",
+            "size=(2, 3), mode='bicubic', antialias=True",
+        ),
         *("size=(2, 3), mode='bilinear', antialias=True", "size=(2, 3), mode='nearest-exact'"),
         *("size=(2, 3), mode='area'", "scale_factor=2.5, mode='nearest'"),
     ],

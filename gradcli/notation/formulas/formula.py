@@ -32,8 +32,8 @@ from ..tree import (
     Tree,
     Verbatim,
 )
-from .simplify import without_ones
 from .numerals import by_log, by_pi, numeral, with_root_calls
+from .simplify import without_ones
 from .sizes import (
     LEAST,
     difference_formula,
