@@ -370,8 +370,8 @@ OF_FUNCTIONS = [  # the function that a message names
     ("dropout", "torch.dropout(x, 0.5)", {"x": (2,)}),
     (
         "embedding_bag",
-        "F.embedding_bag(tensor([0, 2, 1, 1]), x, tensor([0, 1]), mode='sum', per_sample_weights=w)",
-        {"x": (1, 3, 2), "w": (4,)},
+        "F.embedding_bag(tensor([0, 2]), x, tensor([0]), mode='sum', per_sample_weights=w)",
+        {"x": (1, 3, 2), "w": (2,)},
     ),
     ("scatter", "x.scatter(0, tensor([1]), v)", {"x": (1, 2), "v": ()}),
     ("select", "x.select(1, -1.5)", {"x": (2, 3)}),
