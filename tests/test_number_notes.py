@@ -7,7 +7,10 @@ import pytest
 from support import examples, run_torch
 
 from gradcli.errors import if_applicable
-from gradcli.explanation.in_pytorch.numbers_for_tensors import numbers_for_tensors
+from gradcli.explanation.in_pytorch.numbers_for_tensors import (
+    keepdim_without_dim,
+    numbers_for_tensors,
+)
 from gradcli.language.posing import pose
 
 # Whether PyTorch raises an error because an argument is a number.
@@ -63,3 +66,33 @@ def test_no_number_that_pytorch_takes_is_spoken_of(example):
         if problem is not None and numbers_for_tensors(problem):
             with pytest.raises((TypeError, AttributeError)):
                 run_torch(text, {n: torch.tensor(v) for n, v in values.items()})
+
+
+# ---- keepdim -------------------------------------------------------------------------------------
+
+KEEPDIM = [  # whether PyTorch raises an error for keepdim=True without dim
+    *((name, True) for name in ("sum", "mean", "prod", "max", "min", "median")),
+    *((name, False) for name in ("std", "var", "amax", "amin", "norm", "nansum", "nanmean")),
+]
+
+
+@pytest.mark.parametrize(("name", "raises"), KEEPDIM)
+def test_keepdim_without_dim_is_spoken_of(name, raises):
+    for text in (f"x.{name}(keepdim=True)", f"torch.{name}(x, keepdim=True)"):
+        notes = keepdim_without_dim(pose(text, shapes={"x": (2, 3)}))
+        assert bool(notes) == raises
+    for text in (f"x.{name}()", f"x.{name}(1, keepdim=True)", f"np.{name}(x, keepdims=True)"):
+        problem = if_applicable(partial(pose, text, shapes={"x": (2, 3)}))
+        assert problem is None or not keepdim_without_dim(problem)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("name", "raises"), KEEPDIM)
+def test_of_which_functions_pytorch_requires_dim(name, raises):
+    torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+    called = partial(getattr(torch, name), torch.ones(2, 3), keepdim=True)
+    if raises:
+        with pytest.raises(TypeError):
+            called()
+    else:
+        called()
