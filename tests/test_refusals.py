@@ -350,11 +350,17 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), CASES)
-def test_refused(text, values):
-    with pytest.raises(GradcliError) as raised:
+def test_refused():
+    assert not [text for text, values in CASES if not is_refused(text, values)]
+
+
+def is_refused(text, values):
+    """Whether a program is refused by a message that says what is wrong."""
+    try:
         answer(text, values)
-    assert not re.search(UNCLEAR, raised.value.message)
+    except GradcliError as error:
+        return not re.search(UNCLEAR, error.message)
+    return False
 
 
 OF_FUNCTIONS = [  # the function that a message names
@@ -404,7 +410,7 @@ OF_FUNCTIONS = [  # the function that a message names
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "shapes"), OF_FUNCTIONS)
-def test_a_refusal_names_the_function(name, text, shapes):
-    with pytest.raises(GradcliError, match=rf"\b{name}\(\)"):
-        answer(text, {x: np.ones(shape) for x, shape in shapes.items()})
+def test_a_refusal_names_the_function():
+    for name, text, shapes in OF_FUNCTIONS:
+        with pytest.raises(GradcliError, match=rf"\b{name}\(\)"):
+            answer(text, {x: np.ones(shape) for x, shape in shapes.items()})
