@@ -171,8 +171,10 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
 
 def field_of(origin: str) -> str:
     """The JSON field of a span with this `origin`: `grad`, or `values.x` for the value of an input.
-    For a value from a file, it is the name of the file.
+    For a value from a file, it is the name of the file. Fields of JSON are in quotation marks.
     """
+    if origin.startswith('"'):
+        return origin.strip('"')
     return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 
 
