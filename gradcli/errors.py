@@ -72,6 +72,10 @@ class GradcliError(Exception):
         super().__init__(message)
         self.code, self.message, self.hint, self.span = code, message, hint, span
 
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython shows instead of a traceback, whose frames are gradcli's own."""
+        return [f"GradcliError[{self.code}]: {self.message}", *(self.hint or "").splitlines()]
+
     @property
     def is_misfit(self) -> bool:
         """Whether shapes do not match, so that other shapes may be tried."""

@@ -130,8 +130,12 @@ PAGE = Spelling(
 
 
 def respell_error(error: GradcliError, spelling: Spelling) -> None:
-    """Respell the message and hint of an error in place, except for words that the user typed."""
+    """Respell the message, the hint and the origin of an error in place, except for words that the
+    user typed.
+    """
     typed = error.span.text if error.span else ""
+    if error.span is not None:
+        error.span = error.span._replace(origin=respell(error.span.origin, spelling))
     error.message = respell(error.message, spelling, typed)
     error.args = (error.message,)
     error.hint = error.hint and respell(error.hint, spelling, typed)
@@ -167,8 +171,10 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
 
 def field_of(origin: str) -> str:
     """The JSON field of a span with this `origin`: `grad`, or `values.x` for the value of an input.
-    For a value from a file, it is the name of the file.
+    For a value from a file, it is the name of the file. Fields of JSON are in quotation marks.
     """
+    if origin.startswith('"'):
+        return origin.strip('"')
     return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 
 

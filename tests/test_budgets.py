@@ -1,6 +1,7 @@
 """Every request has a budget: what would take too long is left out, and a note says so."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -297,7 +298,7 @@ def test_what_was_spent_does_not_cut_a_further_request(monkeypatch):
 def test_each_part_of_an_explanation_has_a_budget_of_its_own(monkeypatch):
     explained = explain("(softmax(x, 0) * x).sum()", shapes={"x": (4,)})
     monkeypatch.setattr(explained._budget, "_seconds", 0)
-    assert "full_like" in explained.grad["x"]["formula"]  # not shortened
+    assert "(x * t).sum(" in explained.grad["x"]["formula"]  # not shortened to out
     monkeypatch.setattr(explained._budget, "_seconds", 600)
     assert explained.jacobian["x"]["structure"] == "row"
     assert "not-searched" in [note["code"] for note in explained.notes]
@@ -308,6 +309,20 @@ def test_without_seconds_there_is_an_answer_with_less(command):
     result = gradcli(command, "(softmax(x, 0) * x).sum()", "-s", "x=4", "--limit", "seconds=0")
     assert result.status == 0
     assert not result.err.startswith("error")
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("(softmax(x, 0) * x).sum()", "x=4"),
+        ("det(A @ X @ B)", "A=3x3,X=3x3,B=3x3"),
+        ("norm(A @ x - b) ** 2", "A=2x2,x=2,b=2"),
+        ("logsumexp(x, 0) * x.mean()", "x=3"),
+    ],
+)
+def test_without_seconds_no_formula_multiplies_by_the_seed_of_1(text, shapes):
+    out = gradcli("formula", text, "-s", shapes, "--limit", "seconds=0").out
+    assert not re.search(r"[=(+] 1 \*| \* 1\b|ones|full", out)
 
 
 def test_an_answer_with_less_says_so():

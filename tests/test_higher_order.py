@@ -11,6 +11,7 @@ from support import Case, one_in, one_row_in, swept
 
 import gradcli
 from gradcli.autodiff.forward import jvp, tangents_along
+from gradcli.autodiff.reverse import double_backward_errors
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS
 from gradcli.language.posing import pose
@@ -626,3 +627,22 @@ def test_what_pytorch_says_of_a_gradient_that_is_constant(expr, told):
     with pytest.raises(gradcli.GradcliError) as raised:
         gradcli.grad(expr, values={"x": [1.0, 2.0], "y": [3.0, 4.0]}, wrt="x", order=2)
     assert told in raised.value.hint
+
+
+HEADS = "F.scaled_dot_product_attention(x, x, x"
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "once"),  # as PyTorch differentiates them: test_oracle_higher.py tries these
+    [
+        (HEADS + ")", (1, 1, 2, 2), True),
+        (HEADS + ", is_causal=True)", (1, 2, 2, 2), True),
+        (HEADS + ", attn_mask=torch.zeros(1, 2))", (1, 1, 2, 2), True),
+        (HEADS + ", attn_mask=torch.zeros(1, 2, 2))", (1, 1, 2, 2), False),
+        (HEADS + ", attn_mask=x[0, 0] * 2)", (1, 1, 2, 2), False),
+        (HEADS + ", attn_mask=x[0, 0] > 0)", (1, 1, 2, 2), True),
+    ],
+)
+def test_attention_that_pytorch_differentiates_once(text, shape, once):
+    problem = pose(text, shapes={"x": shape})
+    assert bool(double_backward_errors(problem.out, problem.wrt[0].node)) == once

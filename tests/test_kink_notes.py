@@ -58,6 +58,10 @@ HIT = [
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
     (
+        "F.grid_sample(x, p, 'nearest', align_corners=False).sum()",
+        {"x": [[[[1.0, 2.0]]]], "p": CENTRE},
+    ),
+    (
         "F.grid_sample(x, p, padding_mode='reflection', align_corners=True).sum()",
         {"x": [[[[1.0, 2.0, 4.0]]]], "p": [[[[-2.0, 0.0]]]]},
     ),
@@ -103,6 +107,7 @@ NOT_HIT = [
     ("F.grid_sample(x, p.detach(), align_corners=True).sum()", {"x": [[[[1.0]]]], "p": CENTRE}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0]]]], "p": [[[[0.3, 0]]]]}),
     ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0]]]], "p": CENTRE}),
+    ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0, 2, 4]]]], "p": CENTRE}),
 ]
 
 

@@ -50,6 +50,24 @@ def test_what_is_shown_speaks_of_keywords():
     assert all("-s x=" not in text and "--grad" not in text for text in shown.values())
 
 
+def test_an_error_is_shown_without_a_traceback():
+    """IPython shows these lines; of other exceptions it shows all frames."""
+    with pytest.raises(gradcli.GradcliError) as raised:
+        gradcli.explain("foo(x)")
+    head, hint = raised.value._render_traceback_()
+    assert head == "GradcliError[unknown-function]: there is no function foo"
+    assert hint == raised.value.hint
+
+
+@pytest.mark.sweep
+def test_ipython_shows_an_error_in_few_lines():
+    pytest.importorskip("IPython")
+    command = "import gradcli; gradcli.explain('foo(x)')"
+    shown = subprocess.run([sys.executable, "-m", "IPython", "-c", command], capture_output=True)
+    assert b"there is no function foo" in shown.stdout
+    assert len(shown.stdout.splitlines()) < 4
+
+
 def test_styles_hold_for_nothing_else():
     """Every rule of the style sheet, and every one within @media, begins with .gradcli or needs
     it.

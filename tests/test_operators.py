@@ -33,6 +33,7 @@ from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, Node, Operator, walk
+from gradcli.operators import bounds
 from gradcli.snippets.eager import forward, grad_names, single, zeros
 
 KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
@@ -126,6 +127,38 @@ def value_and_rule_against_the_meaning(example, s):
             compare_with_the_meaning(example, node)
 
 
+@checks
+def values_against_what_formulas_write(example, s):
+    """Of every node, also of the gradients, that formulas write with other operators; they leave
+    out what `otherwise` guards against.
+    """
+    roots = [g for g in s.gradients if g is not None]
+    nodes = [n for n in {*everything(s.out), *walk(roots)} if n.op.torch_expand]
+    written = {n: n.op.torch_expand(*n.inputs, **n.attrs) for n in nodes}
+    pairs = [(n, w) for n, w in written.items() if w is not None and n.op.name != "otherwise"]
+    for pair in pairs:
+        np.testing.assert_allclose(*s.at(0)(*pair), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("size=(2, 3), mode='bicubic'", "size=(5, 6), mode='bicubic', align_corners=True"),
+        *(
+            "scale_factor=(1.5, 0.5), mode='bilinear'",
+            "size=(2, 3), mode='bicubic', antialias=True",
+        ),
+        *("size=(2, 3), mode='bilinear', antialias=True", "size=(2, 3), mode='nearest-exact'"),
+        *("size=(2, 3), mode='area'", "scale_factor=2.5, mode='nearest'"),
+    ],
+)
+def test_resampling_as_formulas_write_it(how):
+    problem = pose(f"interpolate(x, {how})", shapes={"x": (1, 1, 4, 5)})
+    example = Example(OPS["interpolate"], f"interpolate(x, {how})", "x=1x1x4x5")
+    assert any(n.op.name == "resample" for n in everything(problem.out))
+    values_against_what_formulas_write(example, Setting(example))
+
+
 def compare_with_the_meaning(example, node):
     meaning, seed = node.op.expanded(node), stand_ins([node], "g")[0]
     arrays = {seed: generator(str(example), "meaning").normal(size=node.shape)}
@@ -149,7 +182,7 @@ BOUNDED = [op for op in operators.all_operators().values() if op.bounds is not N
 
 @pytest.mark.parametrize("op", BOUNDED, ids=str)
 def test_values_are_in_bounds(op):
-    """By the bounds of its inputs; those are what they hold, and 0."""
+    """By the bounds of its inputs: those of what they hold, alone and with 0."""
     ways = (lambda v: v), (lambda v: 0.01 * abs(v) if v.dtype.kind == "f" else v)
     negative = Example(OPS["softplus"], "softplus(x, beta=-1.5)", "x=3")
     tried = [e for e in (*EXAMPLES, negative) if e.op is op]
@@ -157,10 +190,28 @@ def test_values_are_in_bounds(op):
         evaluate = Evaluator({n: way(v) for n, v in example.problem.values.items()})
         for node in (n for n in everything(example.problem.out) if n.op is op):
             held = [None if i is None else np.asarray(evaluate(i)[0], float) for i in node.inputs]
-            ends = [None if a is None else (a.min(initial=0), a.max(initial=0)) for a in held]
-            low, high = op.bounds(*ends, **node.attrs) if callable(op.bounds) else op.bounds
+            alone = [None if a is None else (np.nanmin(a), np.nanmax(a)) for a in held]
+            with_0 = [ends and (min(ends[0], 0), max(ends[1], 0)) for ends in alone]
             value = evaluate(node)[0]
-            assert np.all((low <= value) & (value <= high))
+            for ends in (alone, with_0):
+                low, high = op.bounds(*ends, **node.attrs) if callable(op.bounds) else op.bounds
+                assert np.all((low <= value) & (value <= high))
+
+
+@pytest.mark.parametrize(
+    ("of_elements", "of_sums", "beside_zeros"),
+    [
+        ((0, 1), (0, math.inf), (0, 1)),
+        ((1, 2), (0, math.inf), (0, 2)),  # a sum of no elements is 0
+        ((-1, 0), (-math.inf, 0), (-1, 0)),
+        ((-2, -1), (-math.inf, 0), (-2, 0)),
+        ((0, 0), (0, 0), (0, 0)),
+        ((-1, 2), (-math.inf, math.inf), (-1, 2)),
+    ],
+)
+def test_bounds_are_as_narrow_as_they_can_be(of_elements, of_sums, beside_zeros):
+    assert bounds.summed(of_elements) == of_sums
+    assert bounds.with_zero(of_elements) == beside_zeros
 
 
 # Kinks that are none along some directions, as those of elements that are all equal, and functions

@@ -81,6 +81,12 @@ def test_no_operator_fails_in_another_way(op):
         ("x * max_pool1d(x.long(), 1)", "max_pool1d.. takes floating-point numbers"),
         ("x * lp_pool1d(x.long(), inf, 1)", "lp_pool1d.. takes floating-point numbers"),
         ("x * matrix_power(x > 0, 2)", "matrix_power.. does not accept a mask"),
+        ("einsum(x, [0, 52])", "must be from 0 to 51, got 52"),
+        ("x.prod((0, 1))", "prod.. reduces one dimension, or all of them"),
+        ("F.layer_norm(x, 2)", r"normalized_shape of layer_norm.. is written \(2,\)"),
+        ("F.rms_norm(x, 2)", r"normalized_shape of rms_norm.. is written \(2,\)"),
+        ("x.select_scatter(x[0], 0, 9)", "index 9 is out of range"),
+        ("F.glu(x[:, :1])", "glu.. needs an even size along dimension -1, got 1"),
         ("x.split(self=2)", "split.. got an unexpected keyword argument 'self'"),
     ],
 )

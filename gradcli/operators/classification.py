@@ -341,6 +341,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
         ("multilabel_soft_margin_loss(a, b, w, reduction='sum')", "a=2x3,b=2x3,w=3"),
     ),
     input_dtypes=FLOATS_FIRST,
+    numbers=("target", "weight"),
 )
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""

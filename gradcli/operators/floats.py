@@ -79,6 +79,7 @@ def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
     caveat="no derivative where a is 0, and a jump where b is: PyTorch takes 0",
     numpy="np.copysign",
     exact="all",
+    numbers=("b",),
 )
 def copysign(g, y, a, b):
     """a with the sign of b."""

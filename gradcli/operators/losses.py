@@ -295,6 +295,7 @@ def clamp_with_gradient(g, y, x, *, min, least=None):
     "a negative one",
     input_dtypes="floats, no masks",
     saved=(..., INTERMEDIATE),
+    numbers=("target", "var"),
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input, variance var; reduced."""

@@ -116,6 +116,8 @@ def multi_dot(tensors):
 @shorthand(input_dtypes="numbers of one dtype")
 def chain_matmul(*matrices):
     """Product of matrices."""
+    listed = any(isinstance(m, tuple) for m in matrices)
+    require(not listed, "chain_matmul() takes the matrices themselves, not a list of them")
     return _chained("chain_matmul", matrices, 1)
 
 

@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
+from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
 from .bounds import summed, unchanged
@@ -351,6 +352,7 @@ def _logsumexp(x, axis, keepdims):
 
 @reduction(
     _logsumexp,
+    attributes={"dim": REQUIRED, "keepdim": False},
     dtype="float",
     expand=lambda x, *, dim, keepdim: exp(x).sum(dim=dim, keepdim=keepdim).log(),
     examples=(("x.logsumexp(dim=1)", "x=2x3"), ("logsumexp(x, (0, 1))", "x=2x3")),

@@ -50,6 +50,7 @@ def frac(g, y, x):
     numpy="np.fmod",
     input_dtypes="numbers",
     exact="all",
+    numbers=("b",),
 )
 def fmod(g, y, a, b):
     """The remainder of a / b, with the sign of a."""

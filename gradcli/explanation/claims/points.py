@@ -129,6 +129,10 @@ class Point:
         arrays = if_applicable(lambda: [self(self.problem.out), *map(self.right, names)])
         return arrays is not None and all(np.all(np.isfinite(a)) for a in arrays)
 
+    def has_gradient(self, names: Sequence[str]) -> bool:
+        """Whether a gradient is not 0."""
+        return any(np.any(self.right(name)) for name in names)
+
     def at_other_values(self, values: dict[Node, Any], seed: Any = None) -> "Point":
         """The point at other values, with the same seed unless another is given. Raises
         GradcliError if they do not fit the problem, or give another graph.
@@ -183,6 +187,8 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
         return result
 
     random_points = [at_random(first, short=True), *map(at_random, further)]
+    if len(problems) > 1:
+        random_points = _without_singular_sizes(random_points, names)
     if len(problems) > 1 and None in random_points:
         missing = random_points.count(None)
         random_points += search(
@@ -201,6 +207,15 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
+def _without_singular_sizes(found: list[Point | None], names: Sequence[str]) -> list[Point | None]:
+    """The points, None for those where all gradients are 0 although they are not at the first
+    point: `A @ X` has no inverse there, and in `det(A @ X)` rounding decides whether it has one.
+    """
+    if found[0] is None or not found[0].has_gradient(names):
+        return found
+    return [p if p is not None and p.has_gradient(names) else None for p in found]
+
+
 def _at_other_sizes(
     problems: Sequence[Problem], names: Sequence[str], rng: Any, count: int
 ) -> Iterator[Point]:
@@ -210,7 +225,7 @@ def _at_other_sizes(
     tried_shapes = [p.shapes for p in problems]
     more = (p for p in resized(problems[0], MOST_SIZES) if p.shapes not in tried_shapes)
     result = (_random_point(p, names, rng) for p in more)
-    return islice((p for p in result if p is not None), count)
+    return islice((p for p in result if p is not None and p.has_gradient(names)), count)
 
 
 # ---- values --------------------------------------------------------------------------------------
@@ -266,13 +281,20 @@ def _random_point(
 
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
-    """Points with random values that are `sound`."""
+    """Points with random values that are `sound`. After the first point, whose numbers are `short`,
+    the search ends after MORE finite ones: none is well conditioned where `A @ X` is singular.
+    """
+    finite = 0
     draws = _near_given_values if depends_on_values(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
-        if result is not None and result.sound(names):
-            yield result
+        if result is not None and result.finite(names):
+            finite += 1
+            if result.sound(names):
+                yield result
+        if finite == MORE and not short:
+            return
 
 
 def _in_all_ranges(

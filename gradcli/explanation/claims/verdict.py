@@ -30,6 +30,7 @@ from .branches import on_all_branches
 from .caveats import Deviation, condition, deviation, negligible
 from .claim import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
 from .edits import Correction
+from .factors import ratio
 from .findings import Finding, at_point, holds
 from .points import Point, Points, points
 from .proof import same
@@ -146,6 +147,11 @@ class Verdict:
         dimensions.
         """
         return self.shape is None or len(self.shape) != len(self.expected)
+
+    @property
+    def is_multiple(self) -> bool:
+        """Whether the claim is a number times the gradient at each point."""
+        return all(ratio(t) is not None for t in self.findings)
 
     @property
     def computable(self) -> bool:
@@ -272,7 +278,7 @@ def _in_other_shapes(
     """The verdicts after other shapes were tried; `result` are those for the inferred shapes."""
     if all(v.ok or not (v.misfits or scalar) for v in result):
         return [_of_every_rank(v, problem) for v in result]
-    corrected = None
+    wrong = []
     for reading in readings(problem):
         other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
         if other is None:
@@ -281,18 +287,24 @@ def _in_other_shapes(
             result = _only_right_with(reading, result, other)
         elif all(v.ok for v in other) or (scalar and _means_scalar(reading, result, other)):
             return other
-        elif not (corrected or reading.ranks or reading.single) and _corrected(result, other):
-            corrected = other
-    return corrected or [_of_every_rank(v, problem) for v in result]
+        elif not (reading.ranks or reading.single or any(v.misfits for v in other)):
+            wrong.append(other)
+    return _corrected(result, wrong) or [_of_every_rank(v, problem) for v in result]
 
 
-def _corrected(result: list[Verdict], other: list[Verdict]) -> bool:
-    """Whether claims that cannot be computed at the inferred sizes, where no correction is known,
-    are right or corrected at others: `2 * det(A @ X @ B) * inv(X).T` for square matrices.
+def _corrected(result: list[Verdict], others: list[list[Verdict]]) -> list[Verdict] | None:
+    """The first of the verdicts at `others` in which claims that cannot be computed at the inferred
+    sizes, where no correction is known, are right or corrected: `2 * det(A @ X @ B) * inv(X).T` for
+    square matrices. Verdicts on multiples of the gradient come first.
     """
-    if any(v.misfits for v in other) or all(v.shape is not None or v.correction for v in result):
-        return False
-    return all(v.ok or v.correction for v in other)
+    if all(v.shape is not None for v in result):
+        return None
+    for other in others:
+        if all(v.ok or v.is_multiple for v in other):
+            return other
+    if all(v.shape is not None or v.correction for v in result):
+        return None
+    return next((other for other in others if all(v.ok or v.correction for v in other)), None)
 
 
 def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:

@@ -26,6 +26,7 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
 from ...notation.formulas.sharing import in_terms_of
+from ...notation.formulas.simplify import without_ones
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis, once
 from ..formulas.contradictions import named_values
@@ -271,7 +272,7 @@ class Derivation:
         writer = Writer(names)
         if len(near) > TOO_LONG or any(writer.is_foreign(n) for n in near if n not in names):
             return None
-        written = writer.tree(node)
+        written = writer.tree(without_ones(node, names))
         return None if too_long(written) else written
 
     def gradient_of(self, line: Line) -> Node:

@@ -14,7 +14,7 @@ from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
 from ...notation.formulas.sharing import in_terms_of, seedless_parts, shared
 from ...notation.formulas.shorten import WIDE, Shortener
-from ...notation.formulas.simplify import simplify
+from ...notation.formulas.simplify import simplify, without_ones
 from ...notation.tree import Name, Token
 from ...operators.leaves import Array
 from ..analysis import Analysis, once, within_budget
@@ -247,7 +247,7 @@ class FormulaWriter:
         if is_large(node, names):
             return None
         without_seed = node if extra else self.without_implicit_seed(node)
-        written = formula(without_seed, names, self.problem.generic_sizes)
+        written = formula(without_ones(without_seed, names), names, self.problem.generic_sizes)
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:

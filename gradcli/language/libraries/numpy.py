@@ -1144,7 +1144,8 @@ def _running_extreme(name: str) -> Callable:
 
 
 def _log_sum(array, axis=0, dtype=None, *, keepdims=False):
-    return op.logsumexp(array, **along(array, axis, keepdims))
+    over = tuple(range(array.ndim)) if axis is None else axis
+    return op.logsumexp(array, **along(array, over, keepdims))
 
 
 def _methods(outer: str, reduce: Callable, accumulate: Callable) -> dict[str, Any]:

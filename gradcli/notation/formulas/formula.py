@@ -33,6 +33,7 @@ from ..tree import (
     Verbatim,
 )
 from .numerals import by_log, by_pi, numeral, with_root_calls
+from .simplify import without_ones
 from .sizes import (
     LEAST,
     difference_formula,
@@ -183,7 +184,8 @@ class Writer:
     def torch_equivalent(self, node: Node) -> Node | None:
         """An equal node of PyTorch's operators if PyTorch lacks the node's operator; else None."""
         if node not in self.in_torch:
-            self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
+            meaning = None if node.op.name in IDIOMS else node.op.in_torch(node)
+            self.in_torch[node] = meaning and without_ones(meaning, node.parents)
         return self.in_torch[node]
 
     def is_foreign(self, node: Node) -> bool:

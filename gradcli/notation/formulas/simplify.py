@@ -42,9 +42,11 @@ def without_spans(node: Node) -> Node:
     return stripped(node, {}, written=set())
 
 
-def without_ones(node: Node) -> Node:
-    """The node without products by 1, such as an upstream gradient of 1; values do not change."""
-    return rebuilt(node, lambda n, inputs: _other_factor(n.with_inputs(inputs)))
+def without_ones(node: Node, same: Collection[Node] = ()) -> Node:
+    """The node without products by 1, such as an upstream gradient of 1; values do not change.
+    Nodes in `same` are unchanged.
+    """
+    return rebuilt(node, lambda n, inputs: _other_factor(n.with_inputs(inputs)), same)
 
 
 def _other_factor(node: Node) -> Node:
