@@ -119,15 +119,16 @@ def _layer(entry: str, of_nn: str) -> tuple[str, str]:
     call, output, shown = (part.strip() for part in entry.split("|"))
     name, _, parameters = call.removesuffix(")").partition("(")
     attributes = re.findall(r"(\w+)(?:=[^,]+)?(?:, |$)", parameters)
+    is_loss = "reduction=reduction" in output
     of_loss = [a for a in ("size_average", "reduce", "reduction") if a in attributes]
-    lines = [f"class {name}({of_nn}{'_Loss' if of_loss else 'Module'}):"]
+    lines = [f"class {name}({of_nn}{'_Loss' if is_loss else 'Module'}):"]
     if attributes:
         lines += [f"    def __init__(self, {parameters}):"]
         lines += [f"        super().__init__({', '.join(f'{a}={a}' for a in of_loss)})"]
     for own in (a for a in attributes if a not in of_loss):
-        is_buffer = of_loss and own in ("weight", "pos_weight")
+        is_buffer = is_loss and own in ("weight", "pos_weight")
         lines.append(f"        self.{own} = {own}" if not is_buffer else BUFFER.format(own))
-    read = [*attributes, "training"]
+    read = [*attributes, "reduction", "training"]
     inputs = [n for n in re.findall(r"(?<=[(\s])(\w+)(?=[,)])", output) if n not in read]
     output = re.sub(rf"(?<=[(=\s])({'|'.join(read)})(?=[,)])", r"self.\1", output)
     lines += [f"    def forward(self, {', '.join(inputs) or 'input'}):", f"        return {output}"]
