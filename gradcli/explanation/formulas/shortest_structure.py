@@ -310,17 +310,11 @@ def _at_identity(grad: Node, seed: Node) -> Node | None:
         by_rows = n.op.family == "elementwise" or n.op.name == CROSS
         if not by_rows or n.ndim != 1 or None in n.inputs:
             return None
-        operands = [rows.get(i) or _beside_rows(i, n) for i in n.parents]
+        # the others are the same for all rows; CROSS does not broadcast
+        operands = [rows.get(i) or (i[None] if n.op.name == CROSS else i) for i in n.parents]
         rows[n] = intern(n.op, tuple(operands), n.attrs)
     crossed = any(n.op.name == CROSS for n in rows)
     return rows.get(grad) if crossed else None
-
-
-def _beside_rows(x: Node, of: Node) -> Node:
-    """An operand that is the same for all rows, with a new dimension for the rows if the operator
-    does not broadcast.
-    """
-    return x[None] if of.op.name == CROSS else x
 
 
 def _stacked_rows(w: FormulaWriter, x: Input) -> tree.Tree | None:

@@ -105,7 +105,7 @@ def _entries(
     if not full and max(x.node.numel, z.node.numel) > SHOWN:
         yield from picture_of(a, w, z, structure)
     built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
-    if not full and _is_cut(built):
+    if not full and any(len(entry.text) > UNCUT for row in built.entries for entry in row):
         yield Prose(plain(TOO_LONG))
     elif _has_entries(built):
         yield built._replace(product_label=_product_label(h, z))
@@ -126,11 +126,6 @@ def _has_entries(built: Matrix[Formula]) -> bool:
     """Whether the matrix has something to show: an entry, a margin or a product with a tangent."""
     written = any(entry is not UNWRITTEN for row in built.entries for entry in row)
     return written or built.seed is not None or built.product is not None
-
-
-def _is_cut(built: Matrix[Formula]) -> bool:
-    """Whether a table would cut entries."""
-    return any(len(entry.text) > UNCUT for row in built.entries for entry in row)
 
 
 def _product_label(h: Hessian, z: Input) -> Formula:

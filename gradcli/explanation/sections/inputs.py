@@ -24,13 +24,8 @@ def _row(x: Input, a: Analysis) -> Row:
     assumed = assumption(x, a.problem)
     if assumed:
         return Row((*cells, words(assumed)))
-    order = _seed_of(x, a.problem)
+    order = next((q.order for q in a.problem.orders[:-1] if x.node is q.seed.node), 0)
     return Row((*cells, words(f"the seed of order {order}")) if order else cells)
-
-
-def _seed_of(x: Input, p: Problem) -> int:
-    """The order whose symbolic seed an input is; 0 for other inputs."""
-    return next((q.order for q in p.orders[:-1] if x.node is q.seed.node), 0)
 
 
 def assumption(x: Input, p: Problem) -> str:

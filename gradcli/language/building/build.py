@@ -35,6 +35,13 @@ from .makers import Range
 from .operands import List, can_be_combined, have_bits, in_words, is_number, unfit
 from .scope import Scope
 
+BITWISE = {
+    ast.BitAnd: ("bitwise_and", python.and_),
+    ast.BitOr: ("bitwise_or", python.or_),
+    ast.BitXor: ("bitwise_xor", None),
+    ast.LShift: ("bitwise_left_shift", python.lshift),
+    ast.RShift: ("bitwise_right_shift", python.rshift),
+}
 BINARY = {
     ast.Add: ("add", python.add),
     ast.Sub: ("sub", python.sub),
@@ -44,16 +51,8 @@ BINARY = {
     ast.Mod: ("remainder", python.mod),
     ast.Pow: ("pow", python.pow),
     ast.MatMult: ("matmul", None),
-    ast.BitAnd: ("bitwise_and", python.and_),
-    ast.BitOr: ("bitwise_or", python.or_),
-    ast.BitXor: ("bitwise_xor", None),
-    ast.LShift: ("bitwise_left_shift", python.lshift),
-    ast.RShift: ("bitwise_right_shift", python.rshift),
+    **BITWISE,
 }
-OF_MASKS = {  # a sum of masks is a mask
-    "add": "logical_or", "bitwise_and": "logical_and", "bitwise_or": "logical_or",
-    "bitwise_xor": "ne",
-}  # fmt: skip
 COMPARE = {
     ast.Gt: ("gt", python.gt),
     ast.GtE: ("ge", python.ge),
@@ -65,7 +64,7 @@ COMPARE = {
 UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.USub: ("neg", python.neg),
     ast.UAdd: (None, python.pos),
-    ast.Invert: ("bitwise_not", python.invert),
+    ast.Invert: (None, python.invert),
     ast.Not: (None, python.not_),
 }
 PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
@@ -163,16 +162,16 @@ class Builder(Scope):
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
         name, compute = BINARY[type(e.op)]
-        if dtypes((left, right)) == {"bool"}:
-            name = OF_MASKS.get(name, name)
-        if name == "bitwise_xor" and not have_bits(left, right):
+        of_bits, of_masks = type(e.op) in BITWISE, dtypes((left, right)) == {"bool"}
+        if isinstance(e.op, ast.BitXor) and not (of_masks or have_bits(left, right)):
             raise self._no_power(e)
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            called: Any = lookup(name) if name.startswith("bitwise") else OPS[name]
+            by_function = of_bits or (of_masks and name == "add")  # which distinguishes masks
+            called: Any = lookup(name) if by_function else OPS[name]
             called.check_dtypes((left, right))
-            if name.startswith("bitwise"):
+            if by_function:
                 return applied(self, called, [left, right], {}, e)
             of_array = is_array_program(self) and ARRAY_OPERATORS.get(name)
             if of_array:
@@ -187,7 +186,7 @@ class Builder(Scope):
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
-        return self._folded(value, name, left, right)
+        return value if of_bits else self._folded(value, name, left, right)  # bits have no graph
 
     def _repeated(self, items: tuple, times: int) -> tuple:
         """A list or tuple repeated, as in Python."""
@@ -256,8 +255,6 @@ class Builder(Scope):
         """
         has_graph = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
-            return value
-        if name.startswith("bitwise"):  # in PyTorch these are functions of tensors only
             return value
         value = with_graph(value, OPS[name](*operands))
         self.of_sizes.setdefault(value, value.node)

@@ -196,12 +196,8 @@ def _infix(tree: Infix) -> Form:
     return _OPERATORS.get(symbol, _added)(tree)
 
 
-def _of_term(tree: Tree) -> float:
-    return ATOM if _begins_with_sign(tree) else ELEMENTWISE
-
-
 def _added(tree: Infix) -> Form:
-    right = Part(tree.right, _of_term(tree.right))
+    right = Part(tree.right, ATOM if _begins_with_sign(tree.right) else ELEMENTWISE)
     return Form(ADDED, [Part(tree.left, ADDED), Sign(SIGNS[tree.symbol]), right])
 
 

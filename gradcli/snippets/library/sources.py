@@ -22,6 +22,8 @@ WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 START = re.compile(r"^(?=[\w@])", re.MULTILINE)  # start of a statement
 TEXT = re.compile(r'""".*?"""', re.DOTALL)
 DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
+LAYERS = 'LAYERS = """\n'  # start of a table of layers
+BUFFER = "        self.register_buffer('{0}', {0})"
 
 
 @cache
@@ -100,9 +102,48 @@ def blocks(name: str) -> tuple[list[str], dict[str, str]]:
         decorators = block if text[start] == "@" else ""
         if text.startswith(("import ", "from "), start):
             imports.append(block)
+        elif block.startswith(LAYERS):
+            of_nn = "" if name == "nn" else "nn."
+            entries = re.sub(r"\n {4}", " ", block.split('"""')[1].strip())
+            named.update(_layer(entry, of_nn) for entry in entries.splitlines())
         elif defined := DEFINED.match(text, start):
             named.update((n.strip(), block) for n in (defined[1] or defined[2]).split("="))
     return imports, named
+
+
+def _layer(entry: str, of_nn: str) -> tuple[str, str]:
+    """The name and the class of a layer in a table: the call that makes it, whose arguments become
+    attributes; its output, in which names are attributes or inputs; and what its text shows: `p=`
+    with the name, `p` without, `p?` only if it is true. Weights of losses are buffers.
+    """
+    call, output, shown = (part.strip() for part in entry.split("|"))
+    name, _, parameters = call.removesuffix(")").partition("(")
+    attributes = re.findall(r"(\w+)(?:=[^,]+)?(?:, |$)", parameters)
+    is_loss = "reduction=reduction" in output
+    of_loss = [a for a in ("size_average", "reduce", "reduction") if a in attributes]
+    lines = [f"class {name}({of_nn}{'_Loss' if is_loss else 'Module'}):"]
+    if attributes:
+        lines += [f"    def __init__(self, {parameters}):"]
+        lines += [f"        super().__init__({', '.join(f'{a}={a}' for a in of_loss)})"]
+    for own in (a for a in attributes if a not in of_loss):
+        is_buffer = is_loss and own in ("weight", "pos_weight")
+        lines.append(f"        self.{own} = {own}" if not is_buffer else BUFFER.format(own))
+    read = [*attributes, "reduction", "training"]
+    inputs = [n for n in re.findall(r"(?<=[(\s])(\w+)(?=[,)])", output) if n not in read]
+    output = re.sub(rf"(?<=[(=\s])({'|'.join(read)})(?=[,)])", r"self.\1", output)
+    lines += [f"    def forward(self, {', '.join(inputs) or 'input'}):", f"        return {output}"]
+    if shown:
+        texts = [_shown(part.strip()) for part in shown.split(",")]
+        lines += ["    def extra_repr(self):", f"        return ', '.join([{', '.join(texts)}])"]
+    return name, "\n".join(lines)
+
+
+def _shown(part: str) -> str:
+    """The items that an attribute adds to the text of a layer, as an expression."""
+    if part.endswith("?"):
+        return f"*(['{part[:-1]}=True'] if self.{part[:-1]} else [])"
+    start, attribute = (part, part[:-1]) if part.endswith("=") else ("", part)
+    return f"f'{start}{{self.{attribute}!r}}'"
 
 
 def _names(node: ast.AST) -> Iterator[str]:
