@@ -103,18 +103,18 @@ def blocks(name: str) -> tuple[list[str], dict[str, str]]:
         if text.startswith(("import ", "from "), start):
             imports.append(block)
         elif block.startswith(LAYERS):
-            of_nn = "" if name == "nn" else "nn."
             entries = re.sub(r"\n {4}", " ", block.split('"""')[1].strip())
-            named.update(_layer(entry, of_nn) for entry in entries.splitlines())
+            named.update((entry.partition("(")[0], entry) for entry in entries.splitlines())
         elif defined := DEFINED.match(text, start):
             named.update((n.strip(), block) for n in (defined[1] or defined[2]).split("="))
     return imports, named
 
 
-def _layer(entry: str, of_nn: str) -> tuple[str, str]:
-    """The name and the class of a layer in a table: the call that makes it, whose arguments become
-    attributes; its output, in which names are attributes or inputs; and what its text shows: `p=`
-    with the name, `p` without, `p?` only if it is true. Weights of losses are buffers.
+@cache
+def _layer(entry: str, of_nn: str) -> str:
+    """The class of a layer in a table: the call that makes it, whose arguments become attributes;
+    its output, in which names are attributes or inputs; and what its text shows: `p=` with the
+    name, `p` without, `p?` only if it is true. Weights of losses are buffers.
     """
     call, output, shown = (part.strip() for part in entry.split("|"))
     name, _, parameters = call.removesuffix(")").partition("(")
@@ -135,7 +135,7 @@ def _layer(entry: str, of_nn: str) -> tuple[str, str]:
     if shown:
         texts = [_shown(part.strip()) for part in shown.split(",")]
         lines += ["    def extra_repr(self):", f"        return ', '.join([{', '.join(texts)}])"]
-    return name, "\n".join(lines)
+    return "\n".join(lines)
 
 
 def _shown(part: str) -> str:
@@ -188,6 +188,8 @@ class Source:
         self.imports = []
         self.scope[name] = None  # marked first, as definitions may depend on each other
         text = self.named[name]
+        if text.startswith(f"{name}("):
+            text = _layer(text, "" if self.name == "nn" else "nn.")
         self._define_all(_needed(text))
         self._run(parsed(text))
         result = self.scope[name]
