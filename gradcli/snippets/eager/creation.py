@@ -93,7 +93,7 @@ def finished(
     tensor.inference = MODE.inference
     if MODE.transforms:
         row = like is not None and "batched" in like.fields
-        tensor.fields["batched" if row else "unbatched"] = True
+        tensor.fields["batched" if row else "unbatched"] = like.fields["batched"] if row else True
     return tensor
 
 
