@@ -78,7 +78,7 @@ def _check_mapped(a: Tensor, b: Tensor) -> None:
     if not rows_b and b.ndim == 2:
         raise error("RuntimeError", MM.format(_dims(left), _dims(b.shape)))
     if b.ndim == 1 and not rows_a:
-        raise error("RuntimeError", MM.format(_dims(left), _dims((other, rows_b))))
+        raise error("RuntimeError", MM.format(_dims(left), _dims((other, rows_b or 1))))
     count = (rows_a or rows_b) * np.broadcast(*(np.empty(t.shape[:-2]) for t in (a, b))).size
     raise error("RuntimeError", BATCHES.format([count, inner], [count, other]))
 
