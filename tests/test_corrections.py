@@ -85,6 +85,21 @@ NO_CHANGE = ("where sizes", "where cond size", "nested mixed")
 
 # What the change has to be: written by hand, as one would answer the question.
 CHANGES = {
+    "adapted weights cut from the weights before": (
+        "line 20:  fast = [p.requires_grad_() for p in fast]"
+    ),
+    "target of a reconstruction drawn by randn": "line 38:  x = torch.rand(8, 20)",
+    "pixels as targets": "line 4:  loss = nn.BCELoss()(out, x / 255)",
+    "targets of -1 and 1": "line 4:  loss = nn.BCELoss()(out, (y + 1) / 2)",
+    "checkpoint without recording in backward": (
+        "line 17:  with torch.enable_grad(): y = ctx.fn(x)"
+    ),
+    "layer of a Sequential by its number": "line 7:  model[0].register_forward_hook(hook)",
+    "validation loss with a backward pass": "without line 19",
+    "gradients of different shapes as one vector": (
+        "line 11:  flat = torch.cat([t.flatten() for t in hv])"
+    ),
+    "samples joined to one vector": "line 5:  states = torch.stack(batch)",
     "training on a device that is not there": (
         "line 3:  device = torch.device('cpu')\nline 6:  loss = nn.MSELoss()(net(x), torch.zeros(4, 1))"
     ),

@@ -213,8 +213,9 @@ def _origin(
 def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
     """Mark an output as batched if an input is a row of a vmap, or as unbatched if none is."""
     tensors = [i for i in inputs if isinstance(i, Tensor)]
-    if any("batched" in t.fields for t in tensors):
-        output.fields["batched"] = True
+    rows = next((t for t in tensors if "batched" in t.fields), None)
+    if rows is not None:
+        output.fields["batched"] = rows.fields["batched"]
     elif all(map(is_unbatched, tensors)) and not is_outside(output):
         output.fields["unbatched"] = True
 

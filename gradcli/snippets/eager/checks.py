@@ -8,6 +8,7 @@ from ..python.values import Class, error
 from .tensor import MetaTensor, Tensor
 
 MM = "mat1 and mat2 shapes cannot be multiplied ({} and {})"
+BATCHES = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
 MV = "size mismatch, got input ({}), mat ({}), vec ({})"
 LONG_NAMES = {  # of dtypes in C++
     **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
@@ -63,12 +64,32 @@ def check_same(names: str, a: Tensor, b: Tensor) -> None:
         raise error("RuntimeError", f"{names} must have the same dtype, but got {kinds}")
 
 
+def _check_mapped(a: Tensor, b: Tensor) -> None:
+    """Refuse factors, rows of a vmap or not, that cannot be multiplied, with the shapes of the one
+    product of all rows that PyTorch computes.
+    """
+    rows_a, rows_b = (t.fields.get("batched") for t in (a, b))
+    inner, other = a.shape[-1], b.shape[max(b.ndim - 2, 0)]
+    if inner == other or not (rows_a or rows_b):
+        return
+    left = (a.numel // (inner or 1) * (rows_a or 1), inner)
+    if b.ndim == 1 and not rows_b:
+        raise error("RuntimeError", MV.format(left[0], _dims(left), other))
+    if not rows_b and b.ndim == 2:
+        raise error("RuntimeError", MM.format(_dims(left), _dims(b.shape)))
+    if b.ndim == 1 and not rows_a:
+        raise error("RuntimeError", MM.format(_dims(left), _dims((other, rows_b or 1))))
+    count = (rows_a or rows_b) * np.broadcast(*(np.empty(t.shape[:-2]) for t in (a, b))).size
+    raise error("RuntimeError", BATCHES.format([count, inner], [count, other]))
+
+
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
     """Refuse matrices that cannot be multiplied; `added`: by addmm, which linear calls."""
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
     if added:
         check_same("mat1 and mat2", a, b)
+    _check_mapped(a, b)
     if a.shape[-1] != b.shape[-2]:
         left = (
             (a.numel // a.shape[-1] if a.shape[-1] else 0, a.shape[-1]) if a.ndim > 2 else a.shape
@@ -111,10 +132,10 @@ def check_batches(a: Tensor, b: Tensor) -> None:
 
 
 def _check_batches(a: Tensor, b: Tensor, left: int, right: int) -> None:
+    _check_mapped(a, b)
     expected, actual = [left, a.shape[-1]], [right, b.shape[-2]]
     if actual != expected:
-        text = "Expected size for first two dimensions of batch2 tensor to be: "
-        raise error("RuntimeError", f"{text}{expected} but got: {actual}.")
+        raise error("RuntimeError", BATCHES.format(expected, actual))
     if a.dtype is not b.dtype:
         text = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
         raise error("RuntimeError", text)
@@ -122,6 +143,7 @@ def _check_batches(a: Tensor, b: Tensor, left: int, right: int) -> None:
 
 def check_mv(a: Tensor, b: Tensor) -> None:
     """Refuse a matrix and a vector that cannot be multiplied."""
+    _check_mapped(a, b)
     if a.shape[-1] != b.shape[0]:
         raise error(
             "RuntimeError",
@@ -146,6 +168,7 @@ def check_dot(a: Tensor, b: Tensor) -> None:
             "dot : expected both vectors to have same dtype, but found "
             f"{a.dtype.scalar_name} and {b.dtype.scalar_name}",
         )
+    _check_mapped(a, b)
     if a.numel != b.numel:
         raise error(
             "RuntimeError",

@@ -11,7 +11,7 @@ from ...operators import lookup
 from ...operators.losses import as_reduction
 from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
-from .apply import apply, call_operator
+from .apply import apply, call_operator, cast
 from .arguments import check_where
 from .autocast import autocast
 from .checks import (
@@ -28,7 +28,7 @@ from .devices import device_of
 from .dtypes import BOOL, BY_NAME, FLOAT64, INT64, UINT8, DType
 from .kernels import SUBTRACTED_MASKS
 from .layouts import drawn_over
-from .mode import MODE
+from .mode import MODE, recording
 from .printing import size
 from .records import compose, rename, underived
 from .tables import TABLES, define, dtype_of
@@ -450,7 +450,7 @@ def binary_cross_entropy_with_logits(
     """Binary cross-entropy of the sigmoid of the input."""
     _check_same("logits", input, target)
     if target.dtype.is_floating and target.dtype is not input.dtype:
-        raise Unsupported("binary_cross_entropy_with_logits() of two floating dtypes")
+        return _mixed_logistic(m, input, target, weight, reduction, pos_weight)
     if pos_weight is not None:
         check_broadcast(pos_weight, input)
     if not target.dtype.is_floating and input.dtype.is_floating:
@@ -463,6 +463,27 @@ def binary_cross_entropy_with_logits(
     check_broadcast(input, weight)
     named = {k: v for k, v in weights.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
+
+
+def _mixed_logistic(
+    m: Machine, input: Tensor, target: Tensor, weight: Any, reduction: str, pos_weight: Any
+) -> Tensor:
+    """Binary cross-entropy of logits and targets of two floating dtypes, in the targets' dtype.
+
+    PyTorch takes the logarithm of the sigmoid in the dtype of the logits.
+    """
+    dtypes = {t.dtype.name for t in (input, target)}
+    if dtypes != {"float32", "float64"} or weight is not None or pos_weight is not None:
+        raise Unsupported("binary_cross_entropy_with_logits() of these floating dtypes")
+    logits = cast(input, target.dtype)
+    loss = binary_cross_entropy_with_logits(m, logits, target, reduction=reduction)
+    with recording(False):
+        logarithm = cast(calls.call("logsigmoid", [input], {}), target.dtype)
+        others = call_operator("sub", 1, target)
+        terms = call_operator("sub", call_operator("mul", others, logits), logarithm)
+        exact = terms if reduction == "none" else calls.call(reduction, [terms], {})
+    loss.data[...] = exact.data
+    return loss
 
 
 @_define_loss

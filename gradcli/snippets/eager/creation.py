@@ -92,8 +92,8 @@ def finished(
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
     if MODE.transforms:
-        row = like is not None and "batched" in like.fields
-        tensor.fields["batched" if row else "unbatched"] = True
+        rows = like.fields.get("batched") if like is not None else None
+        tensor.fields["batched" if rows else "unbatched"] = rows or True
     return tensor
 
 

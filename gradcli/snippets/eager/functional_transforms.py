@@ -111,9 +111,9 @@ def not_transformed() -> Iterator[None]:
         MODE.transforms = before
 
 
-def _batched(m: Machine, tensor: Tensor) -> Tensor:
-    """Mark a tensor as one row of a vmap."""
-    tensor.fields["batched"] = True
+def _batched(m: Machine, tensor: Tensor, size: int) -> Tensor:
+    """Mark a tensor as one row of a vmap over so many."""
+    tensor.fields["batched"] = size
     return tensor
 
 

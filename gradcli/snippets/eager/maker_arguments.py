@@ -12,6 +12,7 @@ from ..python.values import Class, Machine, Unsupported, error
 from .arguments import kind_of, no_overload
 from .dtypes import DType
 from .parameter_lists import takes
+from .signatures import Function, overload_of, refuse_overloads
 from .tensor import Tensor
 
 OPTIONS = (
@@ -76,6 +77,7 @@ def check_maker(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, 
 
 
 def _wrong(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Exception:
+    refuse_overloads(m, name, Function(tuple(map(overload_of, OVERLOADS[name]))), args, named)
     return no_overload(m, name, args, OVERLOADS[name], named)
 
 

@@ -19,6 +19,7 @@ from .parameter_lists import takes
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
+IN_PYTHON = ("Tensor.norm", "Tensor.split")  # the methods of the table that are written in Python
 TAKE_NUMBERS = ("add", "sub", "mul", "div", "copy")  # in place of tensors
 
 
@@ -75,12 +76,13 @@ def functions() -> dict[str, Function]:
             path, _, overload = line.partition(" ")
             name = path.rstrip("~")
             known = result[name].overloads if name in result else ()
-            overloads = known if overload == "-" else (*known, _overload(overload))
+            overloads = known if overload == "-" else (*known, overload_of(overload))
             result[name] = Function(overloads, path.endswith("~"))
     return result
 
 
-def _overload(text: str) -> Overload:
+def overload_of(text: str) -> Overload:
+    """An overload as errors list it: "(int dim, bool keepdim = False)"."""
     parameters, by_name = [], False
     for part in filter(None, text[1:-1].split(", ")):  # "int dim", "str? rounding_mode = None"
         if part == "*":
@@ -107,7 +109,7 @@ def _name_of(path: str) -> str:
     Python their class.
     """
     module, _, name = path.rpartition(".")
-    if path == "Tensor.norm":
+    if path in IN_PYTHON:
         return path
     return f"linalg_{name}" if module == "torch.linalg" else name
 
@@ -115,12 +117,19 @@ def _name_of(path: str) -> str:
 def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise PyTorch's error for arguments that match no overload."""
     function = functions().get(path)
-    if function is None or len(named) > 1:
-        return  # the order in which errors list several unknown names is not known
-    name = _name_of(path)
-    if not function.overloads:
-        _refuse_any(name, args, named)
+    if function is None:
         return
+    if not function.overloads:
+        _refuse_any(_name_of(path), args, named)
+        return
+    refuse_overloads(m, path, function, args, named)
+
+
+def refuse_overloads(
+    m: Machine, path: str, function: Function, args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Raise PyTorch's error for arguments that match none of these overloads."""
+    name = _name_of(path)
     parser = _Parser(m, name, args, named)
     for overload in function.overloads:
         try:
@@ -143,6 +152,32 @@ def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[
     raise no_overload(m, name, args, [_typed(overload) for overload in function.overloads], named)
 
 
+def torch_name(path: str, name: str) -> str:
+    """The name of a parameter that NumPy's name for it stands for."""
+    return name if path in IN_PYTHON else ALIASES.get(name, name)
+
+
+def with_torch_names(path: str, named: dict[str, Any]) -> dict[str, Any]:
+    """Keywords of a native function, with PyTorch's names in place of NumPy's."""
+    if not any(k in ALIASES for k in named):
+        return named
+    known = _names(path)
+    return {n if (n := torch_name(path, k)) in known else k: v for k, v in named.items()}
+
+
+def knows(path: str, named: Mapping[str, Any]) -> bool:
+    """Whether no overload lacks these keywords, or the function is not in the table."""
+    names = _names(path)
+    return path not in functions() or all(torch_name(path, k) in names for k in named)
+
+
+@cache
+def _names(path: str) -> frozenset[str]:
+    """The names of all parameters of a native function."""
+    function = functions().get(path, Function(()))
+    return frozenset(p.name for overload in function.overloads for p in overload.parameters)
+
+
 def _refuse_any(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     if named:
         raise error("TypeError", f"TensorBase.{name}() takes no keyword arguments")
@@ -161,7 +196,8 @@ class _Parser:
     def __init__(self, m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]):
         self.m, self.name = m, name
         self.args = [plain(a) for a in args]
-        self.named = {ALIASES.get(k, k): plain(v) for k, v in named.items()}
+        self.named = {torch_name(name, k): plain(v) for k, v in named.items()}
+        self.as_written = list(named)
 
     def fit(self, overload: Overload) -> None:
         """Raise Misfit if the arguments do not match an overload."""
@@ -189,7 +225,7 @@ class _Parser:
             place += not by_name
         if used < len(self.named):
             known = [p.name for p in overload.parameters]
-            extra = next((n for n in self.named if n not in known), None)
+            extra = next((n for n in self.as_written if n not in known), None)
             text = (
                 "got an unexpected keyword argument"
                 if extra
@@ -240,8 +276,11 @@ class _Parser:
         return isinstance(value, int) and not isinstance(value, bool)
 
     def _missing(self, overload: Overload, place: int) -> str:
-        names = [f'"{p.name}"' for p in overload.parameters[place:] if not p.optional]
-        plural = "s" if len(names) == 1 else ""  # as PyTorch has it, the wrong way round
+        in_python = self.name in IN_PYTHON
+        quote = "'" if in_python else '"'
+        required = [p.name for p in overload.parameters[place:] if not p.optional]
+        names = [f"{quote}{n}{quote}" for n in required]
+        plural = "s" if len(names) == 1 and not in_python else ""  # as PyTorch has it, reversed
         listed = ", ".join(names)
         return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"
 

@@ -18,7 +18,7 @@ from .dtypes import BOOL, FLOAT64, INT64
 from .maker_arguments import check_maker
 from .mode import MODE
 from .parameter_lists import check_keywords, current, too_many
-from .signatures import refuse_arguments
+from .signatures import knows, refuse_arguments, with_torch_names
 from .tensor import Tensor, tensors_in
 from .views import check_memory
 
@@ -96,6 +96,8 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         (self, *rest), named = current(name, (self, *args), named)
         args = tuple(rest)
+        if named:
+            named = _checked_names(m, f"Tensor.{name}", args, named)
         listed = LIST_PARAMETERS.get(name)
         if listed in named and not args:
             args = (named.pop(listed),)
@@ -114,6 +116,13 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
     return call
 
 
+def _checked_names(m: Any, path: str, args: Any, named: dict[str, Any]) -> dict[str, Any]:
+    """Keywords with PyTorch's names in place of NumPy's; refuses those a function lacks."""
+    if not knows(path, named) or isinstance(named.get("dtype"), str):
+        refuse_arguments(m, path, args, named)
+    return with_torch_names(path, named)
+
+
 PYTHON_METHODS = ("backward", "register_hook", "register_post_accumulate_grad_hook")
 CHECKED_METHODS = frozenset(  # methods whose arguments are checked before the call
     (
@@ -122,7 +131,7 @@ CHECKED_METHODS = frozenset(  # methods whose arguments are checked before the c
     )
 )
 CHECKED_FUNCTIONS = frozenset(
-    ("std", "var", "clamp", "clip", "max", "min", "reshape", "flip", "isclose")
+    ("std", "var", "clamp", "clip", "max", "min", "reshape", "flip", "isclose", "pow")
 )
 LIST_PARAMETERS = {  # parameters that take a list or several arguments
     **{"expand": "size", "view": "size", "repeat": "repeats"},
@@ -148,6 +157,8 @@ def _checked(path: str, value: Any) -> Any:
                 return m.call(m.get(arg, OVERRIDE), (checked, (arg.cls,), args, named))
         args, named = current(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
+        if named:
+            named = _checked_names(m, f"{path}.{value.name}", args, named)
         if value.name not in MADE_FROM_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if MODE.dual_level and value.name in duals.LINEAR and args and duals.lives(args[0]):

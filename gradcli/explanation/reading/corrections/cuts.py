@@ -43,6 +43,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     yield from second_order(case)
     yield from without_once(case)
     for root in roots:
+        yield from recorded_again(case, root)
         yield from value_of_place(case, root)
         yield from leaf_of_each_turn(case, root)
         yield from connected(case, root)
@@ -57,6 +58,21 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     yield from constant_gradient(case)
     for hook in case.calls("detach", everywhere=True) if "_hook" in case.source else ():
         yield case.without(hook)
+
+
+def recorded_again(case: Case, root: ast.expr) -> Iterator[Proposal]:
+    """Compute a value under enable_grad in the backward of a custom Function, which runs without
+    recording, and differentiate it there.
+    """
+    around = [n for n in case.around(case.statement) if isinstance(n, ast.FunctionDef)]
+    if not around or around[0].name != "backward" or case.statement not in around[0].body:
+        return
+    depends = case.slice_of(root, case.line)
+    body = [s for s in around[0].body if s in depends and isinstance(s, ast.Assign)]
+    made = [s for s in body if not calls_in(s, "detach", "detach_", "requires_grad_")]
+    if made and made[-1].lineno < case.line:
+        why = f"backward() of a Function is not recorded, so line {made[-1].lineno} has no graph."
+        yield case.proposal(case.wrapping(made[-1:], "with torch.enable_grad():"), why=why)
 
 
 def leaf_of_each_turn(case: Case, root: ast.expr) -> Iterator[Proposal]:
@@ -207,6 +223,7 @@ def recording(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.With):
             names = [method(i.context_expr) for i in node.items]
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
+                yield from validated(case, node)
                 yield from parted(case, node)
                 yield from in_training(case, node)
                 why = f"Line {node.lineno}: operations inside {names[0]}() are not recorded."
@@ -221,6 +238,22 @@ def recording(case: Case) -> Iterator[Proposal]:
                 if name in WITHOUT_RECORD:
                     why = f"Line {d.lineno}: operations inside this function are not recorded."
                     yield case.proposal(case.without_lines(d), why=why)
+
+
+def validated(case: Case, block: ast.With) -> Iterator[Proposal]:
+    """Remove the backward pass of a validation loss, where a training loss has one too."""
+    for call in case.here:
+        statement, outside = case.statement_of(call), case.blocks[block]
+        before = outside[: outside.index(block)]
+        switched = any(calls_in(s, "eval") for s in before)
+        named = VALIDATION.search(case.of(statement))
+        trained = any(c.lineno < block.lineno for c in case.backwards)
+        if block in case.around(statement) and trained and (switched or named):
+            why = "A validation loss is only measured: it has no backward pass."
+            yield case.proposal(case.removing(statement), why=why)
+
+
+VALIDATION = re.compile(r"val|test|eval", re.I)
 
 
 def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:

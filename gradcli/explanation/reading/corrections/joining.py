@@ -209,6 +209,9 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
         given = case.made(call.args[0]) if call.args else None
         if isinstance(given, ast.ListComp | ast.GeneratorExp):
             yield case.appended(given.elt, ".flatten()", note="All elements, as one vector.")
+        elif given is not None and not elements(given) and len(case.listed(call.args[0])) > 1:
+            new = f"[t.flatten() for t in {case.of(call.args[0])}]"
+            yield case.replaced(call.args[0], new, note="All elements, as one vector.")
     yield from row_of_state(case)
     most = max(int(case.match[1]), int(case.match[2]))
     least = min(int(case.match[1]), int(case.match[2]))

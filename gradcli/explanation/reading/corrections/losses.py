@@ -16,6 +16,7 @@ from .nodes import (
     method,
     number_of,
     size,
+    targets,
     within,
 )
 from .text import Edit
@@ -368,6 +369,22 @@ def probabilities(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         if call.args:
             yield case.replaced(call.args[0], f"torch.sigmoid({case.of(call.args[0])})")
+
+
+def target_probabilities(case: Case) -> Iterator[Proposal]:
+    """Draw a target between 0 and 1 by rand, or scale one from -1 to 1, or from 0 to 255."""
+    for _, second in compared(case):
+        target = case.tensor(second)
+        if target is None or not target.numel:
+            continue
+        for call in case.calls("randn", everywhere=True):
+            if any(case.values.get(n) is target for n in targets(case.statement_of(call))):
+                yield case.renamed_to(call, "rand", note="rand draws numbers between 0 and 1.")
+        least, most = float(target.data.min()), float(target.data.max())
+        if -1 <= least < 0 and most <= 1:
+            yield case.replaced(second, f"({case.of(second)} + 1) / 2")
+        elif least >= 0 and 9 < most <= 255:
+            yield case.replaced(second, f"{case.operand(second)} / 255")
 
 
 def time_first(case: Case) -> Iterator[Proposal]:

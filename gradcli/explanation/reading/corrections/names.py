@@ -408,8 +408,10 @@ def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     module = case.value(node.value)
     parts = module.fields.get("_modules", {}) if isinstance(module, Instance) else {}
     kind, place = re.fullmatch(r"(.*?)_?(\d*)", node.attr.lower()).groups()  # type: ignore[union-attr]
-    kind = {"fc": "linear", "bn": "batchnorm"}.get(kind, kind)
+    kind = {"fc": "linear", "lin": "linear", "bn": "batchnorm"}.get(kind, kind)
+    trained = [n for n, p in parts.items() if any(map(p.fields.get, ("_parameters", "_modules")))]
     named = [n for n, p in parts.items() if p.cls.name.lower().startswith(kind)]
+    named = trained if kind in ("layer", "block", "hidden") else named
     for name in named[max(int(place or 1) - 1, 0) :][:1] if kind else ():
         why = "Its layers are indexed by number."
         yield case.replaced(node, f"{case.of(node.value)}[{name}]", why=why)

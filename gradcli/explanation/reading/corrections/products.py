@@ -21,6 +21,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         yield from batch_of_vectors(case, product)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
+        yield from stacked_samples(case, c)
         yield from flattened_samples(case, a, b, c)
         yield from written_batch(case)
         yield from resized_layer(case, a, b, c, d)
@@ -30,6 +31,17 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         ends = {1: (".unsqueeze(0)", ".unsqueeze(1)"), 2: (), 0: ()}
         for end in ends.get(tensor.ndim, (".flatten(1)",)):
             yield case.appended(operand, end)
+
+
+def stacked_samples(case: Case, features: int) -> Iterator[Proposal]:
+    """Write torch.stack(samples) for torch.cat(samples) of vectors with a layer's features."""
+    for operand, tensor in case.tensors:
+        made = case.made(operand)
+        if tensor.ndim == 1 and isinstance(made, ast.Call) and method(made) in ("cat", "concat"):
+            samples = case.listed(made.args[0]) if len(made.args) == 1 else []
+            if samples and all(s.shape == (features,) for s in samples):
+                why = f"Line {made.lineno} joins the samples to one vector; stack makes rows."
+                yield case.renamed_to(made.func, "stack", why=why)
 
 
 def transposed_in_batch(case: Case) -> Iterator[Proposal]:

@@ -292,7 +292,8 @@ def reached(reading: Reading, used_only: bool) -> set[str]:
     for way in reading.backwards:
         for leaf in way.leaves:
             name = way.paths.get(leaf) or way.called.get(leaf, "")
-            if not used_only or id(leaf) in trained or f"{name}.grad" in reading.source:
+            read = bool(name) and f"{name}.grad" in reading.source
+            if not used_only or id(leaf) in trained or read:
                 result.add(name)
     return result
 
