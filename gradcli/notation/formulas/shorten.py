@@ -362,7 +362,9 @@ class Search:
         return self.normal(substitute(node, result)) if result else node
 
     def _round(self, root: Node, kept: int) -> list[Node]:
-        """The shortest equal nodes of one round; candidates of each node include the node itself."""
+        """The shortest equal nodes of one round, of one length; candidates of each node include the
+        node itself.
+        """
         ways: dict[Node, list[Node]] = {}
         for n in walk([root]):
             best = self._candidates(n, ways, twice=kept > 1)[:kept] if n.inputs else [n]
