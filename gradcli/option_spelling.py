@@ -50,7 +50,7 @@ NO_LIMITS = (  # for interfaces in which no option raises a limit
     (r"and no --limit raises that", "which no limit raises"),
 )
 FUNCTIONS = (  # functions of Python, in place of commands
-    (r"gradcli (\w+) -w (\w+)", r'gradcli.\1(..., wrt="\2")'),
+    (r"--show (jacobian) -w (\w+)", r'gradcli.\1(..., wrt="\2")'),
     (r'gradcli (\w+) "([^"]*)"', r'gradcli.\1("\2")'),
     (r"gradcli ops (\w+) (lists|shows)", r'gradcli.ops("\1") \2'),
     (r"gradcli read FILE", "gradcli.read(text)"),
@@ -72,7 +72,7 @@ JSON = Spelling(
     "[{}]",
     {name for name, field in FIELDS.items() if field.json},
     (
-        (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
+        (r"--show jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
         (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
         (r" \(--full shows all\)", ""),
         (SHAPES, 'a shape is a list of sizes: {"x": [2, 3]}, [] for a number'),
@@ -116,7 +116,7 @@ PAGE = Spelling(
     "",
     PAGE_LABELS.keys(),
     (
-        (r"(?<![\w-])(?:gradcli jacobian )?-w (\w+)", r'"With respect to": \1'),
+        (r"(?<![\w-])(?:--show jacobian )?-w (\w+)", r'"With respect to": \1'),
         (r" \(--full shows all\)", ""),
         (r"--limit (\w+)=N raises it", r"ask for less, or run gradcli in a terminal"),
         (r"--allow-files lets requests name files", r"give the numbers themselves"),

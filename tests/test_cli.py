@@ -520,6 +520,12 @@ def test_formula_tells_what_it_took_for_a_matrix():
     assert gradcli("formula", "x @ A @ x", "-s", "x=3").err == ""
 
 
+def test_jacobians_and_hessians_tell_the_shapes_that_were_inferred():
+    assert gradcli("jacobian", "a * x").err == "assumed: a (2,), x (2,) (-s gives others)\n"
+    assert gradcli("hessian", "x @ A @ x").err == "assumed: x (2,), A 2×2 (-s gives others)\n"
+    assert gradcli("jacobian", "a * x", "-s", "a=3,x=3").err == ""
+
+
 def test_the_rank_of_an_input_is_told_where_a_formula_depends_on_it():
     """x.reshape(-1) sends g back to a vector, and g.reshape(x.shape) to a matrix."""
     square = "assumed: x 2×2 (where not square: -s x=2x3)\n"

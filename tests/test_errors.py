@@ -919,7 +919,7 @@ OPTIONS = [
     ("8 rows left out (--limit seconds=N shows more)", "8 rows left out", None),
     ("8 rows left out (--limit entries=N shows more)", "8 rows left out", None),
     ("takes longer (--limit seconds=N).", "takes longer.", None),
-    ("(gradcli jacobian -w a)", '(gradcli.jacobian(..., wrt="a"))', None),
+    ("(--show jacobian -w a)", '(gradcli.jacobian(..., wrt="a"))', None),
     ("gradcli ops sof lists", 'gradcli.ops("sof") lists', "gradcli ops sof lists"),
     ("gradcli ops lists", "gradcli.ops() lists", "gradcli ops lists"),
     ('gradcli jacobian "x ** 2", hessian', 'gradcli.jacobian("x ** 2"), hessian', None),
@@ -944,7 +944,7 @@ OPTIONS = [
 @pytest.mark.parametrize(("shell", "page"), [
     ("choose with -s a=2x3,b=2)", 'choose with "Shapes": a=2x3, b=2)'),
     ("Give one with --grad; here", 'Give one with "Seed"; here'),
-    ("64, dense (gradcli jacobian -w w)", '64, dense ("With respect to": w)'),
+    ("64, dense (--show jacobian -w w)", '64, dense ("With respect to": w)'),
     ("3 rows left out (--full shows all)", "3 rows left out"),
     ("--limit memory=N raises it", "ask for less, or run gradcli in a terminal"),
     ("x - s is x --s", "x - s is x --s"),

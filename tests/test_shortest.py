@@ -217,6 +217,16 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
         ("log(y @ exp(x / 2))", "x=3,y=3", "y", "exp(x / 2 - out)"),
         ("log(1 - y + y * exp(x))", "x=(),y=()", "x", "y * exp(x - out)"),
         ("special.i1(x)", "x=3", "x", "g * (i0(x) - out / x)"),
+        ("(x ** -s + y ** -s - 1) ** (-1 / s)", "x=(),y=(),s=()", "x", "(out / x) ** (1 + s)"),
+        ("(y @ x ** (1 - s)) ** (1 / (1 - s))", "x=3,y=3,s=()", "x", "(out / x) ** s * y"),
+        ("special.xlogy(p, q)", "p=3,q=3", "p", "g * log(q)"),
+        ("1 / (1 + (x / s) ** t)", "x=3,s=(),t=()", "x", "g * t * out * (out - 1) / x"),
+        (
+            "x / sqrt(1 + (s * t) ** 2)",
+            "x=3,s=(),t=()",
+            "s",
+            "-s * t ** 2 * (g @ out) / (1 + (s * t) ** 2)",
+        ),
         ("special.i1e(x)", "x=3", "x", "g * (special.i0e(x) - out * (sign(x) + 1 / x))"),
         ("exp2(x)", "x=3", "x", "math.log(2) * g * out"),
         ("10 ** (x / 20)", "x=3", "x", "math.log(10) / 20 * g * out"),
@@ -383,6 +393,10 @@ CASES = {
     "sum_of_put_at": [
         "s * t.put_at((2,), (0,)) - sin(s).put_at((2,), (0,)) + y[:2]",
         "x[:2].put_at((3, 4), (0, slice(2))) / s + y[:2].put_at((3, 4), (0, slice(2)))",
+    ],
+    "index_add_to_terms": [
+        "2 * A - s * A[:2].put_at(A.shape, ([0, 1],))",
+        "A[:, :2].put_at(A.shape, (..., [1, 0])) + A * z",
     ],
     "stack_from_put_at": [
         "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",

@@ -106,10 +106,11 @@ def grad(streams: Streams, options: Options) -> None:
 def jacobian(streams: Streams, options: Options) -> None:
     """Print the Jacobian alone, its structure named.
 
-    On standard error stands what PyTorch has no derivative of.
+    On standard error stand the shapes that were inferred, and what PyTorch has no derivative of.
 
     gradcli jacobian "softmax(x, dim=0)" -s x=3
     """
+    from ..explanation.formulas.assumed_shapes import inferred_shapes
     from ..explanation.in_pytorch.not_differentiated import not_differentiated
 
     options.show = ["jacobian"]
@@ -117,21 +118,27 @@ def jacobian(streams: Streams, options: Options) -> None:
     explained(streams, analysis, options)
     for _, text in not_differentiated(analysis):
         streams.warn(f"note: {text}")
+    if (shapes := inferred_shapes(analysis.problem)) is not None:
+        streams.warn(shapes)
 
 
 @command("Derive", *QUESTIONS["hessian"], *ALONE)
 def hessian(streams: Streams, options: Options) -> None:
     """Print the Hessian of a single number.
 
-    With --tangent it is the Hessian times tangents.
+    With --tangent it is the Hessian times tangents. On standard error stand the shapes that were
+    inferred.
 
     gradcli hessian "(x**2).sum()" -s x=3
     """
     from ..explanation import replies
+    from ..explanation.formulas.assumed_shapes import inferred_shapes
     from ..explanation.higher.hessian import Hessian
 
     result = Hessian(request_of(streams, options).with_tangents(scalar=True))
     emit(streams, replies.hessian(result, choices_of(streams, options, result.a)), options)
+    if (shapes := inferred_shapes(result.a.problem)) is not None:
+        streams.warn(shapes)
 
 
 @command("Derive", *QUESTIONS["jvp"], *ALONE)

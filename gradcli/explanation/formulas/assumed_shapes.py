@@ -38,6 +38,18 @@ def assumed_shapes(w: FormulaWriter) -> str | None:
     )
 
 
+def inferred_shapes(problem: Problem) -> str | None:
+    """`assumed: x 2×3, a 3×4 (-s gives others)`: the inferred shapes, on which a Jacobian depends;
+    None if there are none.
+    """
+    return f"assumed: {_shapes(problem)} (-s gives others)" if _shapes(problem) else None
+
+
+def _shapes(problem: Problem) -> str:
+    inferred = [x for x in problem.inputs.values() if x.inferred]
+    return ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)
+
+
 def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str | None:
     """A text about the first of these readings for which a formula does not hold; None if all
     do.
@@ -65,13 +77,11 @@ def _where_oblong(w: FormulaWriter) -> str | None:
 
 def _assumption_text(problem: Problem, when: str, other: dict[str, Shape]) -> str:
     """The inferred shapes, and the option that gives others."""
-    inferred = [x for x in problem.inputs.values() if x.inferred]
-    shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)
     option = "-s" if all(other.values()) else "-v"
     suggestion = ",".join(
         f"{name}={'x'.join(map(str, shape)) or 1}" for name, shape in other.items()
     )
-    return f"assumed: {shapes} ({when}: {option} {suggestion})"
+    return f"assumed: {_shapes(problem)} ({when}: {option} {suggestion})"
 
 
 def as_note(w: FormulaWriter, spelling: option_spelling.Spelling) -> list[tuple[str, str]]:

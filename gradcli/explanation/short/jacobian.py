@@ -68,7 +68,7 @@ def _fits(grads: Gradients, x: Input) -> bool:
 def _omitted_inputs(inputs: list[Input]) -> Line:
     """A remark on inputs whose Jacobians are not described."""
     names = " or ".join(f"-w {x.name}" for x in inputs[:OTHERS])
-    return words(f"Others: gradcli jacobian {names}.") if inputs else ()
+    return words(f"Others: --show jacobian {names}.") if inputs else ()
 
 
 def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
@@ -94,6 +94,6 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
         return (*words(verb), *formula, Token(f"{kind}.", "word"))
     text = f"{p.out.numel}×{x.node.numel}"
     text += "" if s.name == UNKNOWN else f", {kind.partition(':')[0]}"
-    command = f" (gradcli jacobian -w {x.name})."
+    command = f" (--show jacobian -w {x.name})."
     start = words("With respect to ", Token(x.name, role_of(x)), " it is ")
     return (*start, *formula, Token(text, "word"), *block, Token(command, "word"))

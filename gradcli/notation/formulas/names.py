@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
+from itertools import permutations
 from math import inf, isclose
 
 from ...graphs import OPS, Node, walk
@@ -148,6 +149,7 @@ class Names:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
             self._add_cofactors(opened, atom)
+            self.products += _complements(opened, atom)
         if definition.op.name in INVERSES:  # x / y = sin(out) for out = asin(x / y)
             operand = product_of(definition.parents[0]) or NOTHING
             if len(operand.factors) > 1:
@@ -299,6 +301,20 @@ def _inverted_definition(definition: Node, atom: Node) -> tuple[Node, Product] |
     value = build(name, definition.shape) if name.factors else number_node(name.coefficient)
     rest = value - atom if other.coefficient < 0 else atom - value
     return rest, other._replace(coefficient=magnitude(other.coefficient))
+
+
+def _complements(definition: Product, atom: Node) -> Iterator[tuple[Node, Product]]:
+    """Yield 1 - out and x * out for out = 1 / (1 + x); c - out and out * y / x for
+    out = c * x / (x + y), where c is a number or a name.
+    """
+    for total in [f for f, e in definition.factors.items() if e == -1]:
+        terms = terms_of_sum(total)
+        for x, y in permutations(terms) if len(terms) == 2 else ():
+            inverse = {f: -e for f, e in x.factors.items()}
+            c = definition.without(total).times(inverse, 1 / x.coefficient)
+            if not c.factors or _is_name(c):
+                whole = build(c, atom.shape) if c.factors else number_node(c.coefficient)
+                yield whole - atom, y.times(inverse | {atom: ONE}, 1 / x.coefficient)
 
 
 def _is_name(t: Product) -> bool:

@@ -158,8 +158,7 @@ class Length:
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
             foreign = self.writer.is_foreign(n)
-            mixed = n.op.needs_one_dtype and len({i.dtype for i in n.parents}) > 1
-            penalty += FOREIGN if foreign or mixed or _compares_digits(n) else 0
+            penalty += FOREIGN if foreign or _mixes_dtypes(n) or _compares_digits(n) else 0
         self.penalties[n] = penalty
         return penalty
 
@@ -207,6 +206,14 @@ class Length:
         return TRANSPOSE if named else 1 + tree.listed(part)
 
 
+def _mixes_dtypes(n: Node) -> bool:
+    """Whether PyTorch refuses the dtypes of the operands, other than of indices."""
+    if not n.op.needs_one_dtype:
+        return False
+    is_index = n.op.is_integer_input
+    return len({i.dtype for k, i in enumerate(n.inputs) if i is not None and not is_index(k)}) > 1
+
+
 def _is_signed_mask(n: Node) -> bool:
     """Whether `n` is 1 + sign(x) or 1 - sign(x)."""
     if n.op.name not in ("add", "sub") or not any(i.op.name == "sign" for i in n.parents):
@@ -251,8 +258,9 @@ class Search:
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
 
-    def __call__(self, best: Node) -> Node:
-        """The shortest node that the search from `start(best)` finds."""
+    def __call__(self, start: Node) -> Node:
+        """The shortest node that the search from `start` finds."""
+        best = start
         at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
         self.remaining = BUDGET // 2 if self.length.in_statements else BUDGET
@@ -263,7 +271,7 @@ class Search:
             self.expanded_nodes = set()
         best = self._search(best, self._kept(best))
         if not self.length.in_statements and at_once > SHORT:
-            best = self._in_statements(best)
+            best = self._in_statements(best, start)
         laid = (Rewriter(rules).once(best) for rules in LAST)
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
@@ -278,10 +286,13 @@ class Search:
         self.folded, self.expanded_nodes = False, set()
         return self._normalised(start)
 
-    def _in_statements(self, node: Node) -> Node:
-        """The shortest node, if repeated parts count once, that a search from this node finds."""
+    def _in_statements(self, node: Node, first: Node) -> Node:
+        """The shortest node, if repeated parts count once, that a search from this node finds; or
+        from the `first` node, if that is shorter then: e ** 2 / t ** 2 - 1 / t for a sum t.
+        """
         self.length.in_statements, results = True, [node]
-        for start in dict.fromkeys((node, self._with_one_sign(node))):
+        before = [first] if self.length(first) < self.length(node) else []
+        for start in dict.fromkeys((node, self._with_one_sign(node), *before)):
             self.expanded_nodes, self.remaining = set(), BUDGET
             results.append(self._search(start, self._kept(start)))
         return min(reversed(results), key=self.length)  # the last of equally short ones
@@ -299,10 +310,10 @@ class Search:
         """The shortest node of several rounds, which keep `kept` equal nodes for each node."""
         best = root
         for _ in range(ROUNDS):
-            new = self._round(root, kept)
+            new, *ties = self._round(root, kept)
             if self.length(new) < self.length(best):
                 best = new
-            again = self._normalised(new)
+            again = min(map(self._normalised, [new, *ties]), key=self.length)
             if self.length(again) <= self.length(best):
                 best = again
             if again is root or self.remaining <= 0:
@@ -350,13 +361,16 @@ class Search:
         }
         return self.normal(substitute(node, result)) if result else node
 
-    def _round(self, root: Node, kept: int) -> Node:
-        """The shortest equal node of one round; candidates of each node include the node itself."""
+    def _round(self, root: Node, kept: int) -> list[Node]:
+        """The shortest equal nodes of one round, of one length; candidates of each node include the
+        node itself.
+        """
         ways: dict[Node, list[Node]] = {}
         for n in walk([root]):
             best = self._candidates(n, ways, twice=kept > 1)[:kept] if n.inputs else [n]
             ways[n] = best if kept == 1 or n in best else [*best, n]
-        return ways[root][0]
+        least = self.length(ways[root][0])
+        return [n for n in ways[root] if self.length(n) == least]
 
     def _candidates(self, n: Node, ways: Mapping[Node, list[Node]], twice: bool) -> list[Node]:
         """Equal nodes, shortest first; with `twice`, rules are applied again to their results."""

@@ -45,6 +45,7 @@ identities(CANDIDATES, """
     pow(x, -y - 1) = pow(x, -y) / x where has_a_number(x)
     pow(s, y - 1) = pow(s, y) / s
     pow(s, -y) = pow(s, 1 - y) / s
+    pow(x, y) * pow(z, 1 - y) = z * pow(x / z, y)
 """)  # fmt: skip
 
 
@@ -270,26 +271,37 @@ def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]])
 
 @candidate("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
-    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative, and for an x
-    such as (y ** p).sum(), whose p-th root is defined only where it is not negative.
+    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) and x ** (r / p) = (x ** (1 / p)) ** r for an x
+    that is never negative, and for an x such as (y ** p).sum(), whose p-th root is defined only
+    where it is not negative.
     """
     x, e = node.parents
     terms = terms_of_sum(e)
     for root in terms if len(terms) == 2 else ():
         below = [f for f, n in root.factors.items() if n == -1]
-        if root.coefficient == 1 and len(root.factors) == len(below) == 1:
+        if abs(root.coefficient) == 1 and len(root.factors) == len(below) == 1:
             if not is_not_negative(x) and not _adds_powers(x, below[0]):
                 return
             (rest,) = (t for t in terms if t is not root)
-            scaled_rest = build(rest.times({below[0]: 1}), e.shape)
+            scaled_rest = build(rest.times({below[0]: 1}, root.coefficient), e.shape)
             yield (x ** build(root, e.shape)) ** (1 + scaled_rest)
+    quotient = product_of(e) or NOTHING
+    for f in [f for f, n in quotient.factors.items() if n == -1 and len(quotient.factors) > 1]:
+        if is_not_negative(x) or _adds_powers(x, f):
+            yield (x ** (1 / f)) ** build(quotient.times({f: 1}), e.shape)
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
-    """Whether every term of x, or of the operand of a sum or mean, has a factor y ** exponent."""
-    (total,) = x.parents if x.op.name in ("sum", "mean") else (x,)
-    powers = [[f for f in t.once("pow") if f.parents[1] is exponent] for t in terms_of(total) or ()]
-    return bool(powers) and all(powers)
+    """Whether every term of x, or of the operands of a sum, mean or inner product, is a number or
+    has a factor y ** exponent or y ** -exponent, and some have one.
+    """
+    exponents = exponent, -exponent
+    for total in x.parents if x.op.name in ("sum", "mean", "matmul") else (x,):
+        terms = [t for t in terms_of(total) or () if t.factors]
+        powers = [[f for f in t.once("pow") if f.parents[1] in exponents] for t in terms]
+        if powers and all(powers):
+            return True
+    return False
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:

@@ -2,6 +2,8 @@
 zeros(shape) with v added at the index.
 """
 
+from collections.abc import Iterator
+
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....graphs.substitution import substitute
@@ -133,6 +135,23 @@ def numbers_out_of_put_at(node: Node) -> Node | None:
     first, *others = units
     shared = [f for f in first.factors if all(f in u.factors for u in others)]
     return sum_of(units) if shared else None
+
+
+@candidate("add", "sub")
+def index_add_to_terms(node: Node) -> Iterator[Node]:
+    """x - v.put_at((4,), (i,)) = x.index_add(0, i, -v) for an index i that is a tensor."""
+    terms = terms_of(node) or []
+    for t in terms if len(terms) > 1 else ():
+        scattered = scattered_term(t, node.shape)
+        rest = sum_of([u for u in terms if u is not t])
+        if scattered is None or rest.shape != node.shape:
+            continue
+        whole, v = scattered
+        added = whole.op.in_torch(whole)
+        if added is not None and added.op.name == "index_add":
+            _, index, source = added.parents
+            if source.shape == whole.parents[0].shape:
+                yield added.with_inputs((rest, index, build(v, source.shape)))
 
 
 def _same_index(a: Node, b: Node) -> bool:
