@@ -165,9 +165,6 @@ def is_tiny(s: Node) -> bool:
 identities(RULES, """
     raise_where(x, y, message=d) = x
     where(abs(x) > s, y, z) = y where is_tiny(s)
-    where(logical_and(eq(x, 0), y <= 0), 0, xlogy(z, y)) = z * log(y)
-    where(logical_and(eq(x, 0), y <= 0), 0, log(y)) = log(y)
-    where(logical_and(eq(x, 0), y <= 0), 0, -log(y)) = -log(y)
 """)  # fmt: skip
 
 
