@@ -16,14 +16,13 @@ from ..python.machine import Interpreter
 from ..python.scopes import Scope, children
 from ..python.statements import Statements
 from ..python.values import MISSING, Class
+from . import layer_tables
 
 FOLDER = Path(__file__).parent / "sources"
 WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 START = re.compile(r"^(?=[\w@])", re.MULTILINE)  # start of a statement
 TEXT = re.compile(r'""".*?"""', re.DOTALL)
 DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
-LAYERS = 'LAYERS = """\n'  # start of a table of layers
-BUFFER = "        self.register_buffer('{0}', {0})"
 
 
 @cache
@@ -102,48 +101,11 @@ def blocks(name: str) -> tuple[list[str], dict[str, str]]:
         decorators = block if text[start] == "@" else ""
         if text.startswith(("import ", "from "), start):
             imports.append(block)
-        elif block.startswith(LAYERS):
-            entries = re.sub(r"\n {4}", " ", block.split('"""')[1].strip())
-            named.update((entry.partition("(")[0], entry) for entry in entries.splitlines())
+        elif block.startswith(layer_tables.START):
+            named |= layer_tables.entries(block)
         elif defined := DEFINED.match(text, start):
             named.update((n.strip(), block) for n in (defined[1] or defined[2]).split("="))
     return imports, named
-
-
-@cache
-def _layer(entry: str, of_nn: str) -> str:
-    """The class of a layer in a table: the call that makes it, whose arguments become attributes;
-    its output, in which names are attributes or inputs; and what its text shows: `p=` with the
-    name, `p` without, `p?` only if it is true. Weights of losses are buffers.
-    """
-    call, output, shown = (part.strip() for part in entry.split("|"))
-    name, _, parameters = call.removesuffix(")").partition("(")
-    attributes = re.findall(r"(\w+)(?:=[^,]+)?(?:, |$)", parameters)
-    is_loss = "reduction=reduction" in output
-    of_loss = [a for a in ("size_average", "reduce", "reduction") if a in attributes]
-    lines = [f"class {name}({of_nn}{'_Loss' if is_loss else 'Module'}):"]
-    if attributes:
-        lines += [f"    def __init__(self, {parameters}):"]
-        lines += [f"        super().__init__({', '.join(f'{a}={a}' for a in of_loss)})"]
-    for own in (a for a in attributes if a not in of_loss):
-        is_buffer = is_loss and own in ("weight", "pos_weight")
-        lines.append(f"        self.{own} = {own}" if not is_buffer else BUFFER.format(own))
-    read = [*attributes, "reduction", "training"]
-    inputs = [n for n in re.findall(r"(?<=[(\s])(\w+)(?=[,)])", output) if n not in read]
-    output = re.sub(rf"(?<=[(=\s])({'|'.join(read)})(?=[,)])", r"self.\1", output)
-    lines += [f"    def forward(self, {', '.join(inputs) or 'input'}):", f"        return {output}"]
-    if shown:
-        texts = [_shown(part.strip()) for part in shown.split(",")]
-        lines += ["    def extra_repr(self):", f"        return ', '.join([{', '.join(texts)}])"]
-    return "\n".join(lines)
-
-
-def _shown(part: str) -> str:
-    """The items that an attribute adds to the text of a layer, as an expression."""
-    if part.endswith("?"):
-        return f"*(['{part[:-1]}=True'] if self.{part[:-1]} else [])"
-    start, attribute = (part, part[:-1]) if part.endswith("=") else ("", part)
-    return f"f'{start}{{self.{attribute}!r}}'"
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -189,7 +151,7 @@ class Source:
         self.scope[name] = None  # marked first, as definitions may depend on each other
         text = self.named[name]
         if text.startswith(f"{name}("):
-            text = _layer(text, "" if self.name == "nn" else "nn.")
+            text = layer_tables.as_class(text, "" if self.name == "nn" else "nn.")
         self._define_all(_needed(text))
         self._run(parsed(text))
         result = self.scope[name]
