@@ -133,6 +133,8 @@ def test_questions_are_answered(playground):
     assert status == 200
     assert json.loads(text)["page"] == asked(**SQUARE)["page"]
     assert reply(playground, "POST", "answer", "x" * (LONGEST + 1))[0] == 413
+    wrong = {"Content-Length": "\xb2"}  # a superscript 2, which is a digit and no number
+    assert reply(playground, "POST", "answer", json.dumps(SQUARE), **wrong)[0] == 413
 
 
 def test_what_takes_too_long_is_an_error(playground):

@@ -1126,6 +1126,9 @@ def test_a_sum_with_a_term_too_long_for_a_chain_is_not_projected():
         ("S + S.T + z", False),
         ("S @ T + S.T @ T.T", False),
         ("z * S + z * S.T", False),
+        ("S @ pinv(S)", True),
+        ("S @ (T + T.T) @ pinv(S)", False),
+        ("S + S.T + eye(1, 3)", False),
     ],
 )
 def test_sums_are_symmetric_where_their_terms_are_those_of_others_turned(case, symmetric):

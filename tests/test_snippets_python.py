@@ -261,6 +261,17 @@ except Exception as e:
     print(type(e).__name__, e)
 P()
 ---
+from dataclasses import asdict, astuple, dataclass, field
+@dataclass
+class A:
+    x: int
+    y: list = field(default_factory=list, compare=False)
+@dataclass
+class B:
+    a: A
+    n: int = 3
+print(astuple(A(1)), astuple(B(A(2, [A(5)]))), asdict(B(A(2))))
+---
 from collections import namedtuple, defaultdict, OrderedDict, Counter, deque
 from typing import NamedTuple
 P = namedtuple("P", "x y")
@@ -1131,6 +1142,10 @@ def test_as_cpython(text):
 REFUSED = {  # what the machine does not do, and how it says so
     "x = 1\nimport subprocess": "the module subprocess",
     "import os\nos.system('ls')": "os.system",
+    "from dataclasses import dataclass\nx = dataclass(kw_only=True)": "dataclass(kw_only=True)",
+    "from collections import namedtuple\nP = namedtuple('P', 'class', rename=True)": (
+        "namedtuple(rename=True)"
+    ),
     "import sys\nsys.modules": "sys.modules",
     "from PIL import Image\nprint(Image)": "PIL.Image",
     "from PIL import Image\nisinstance(3, Image)": "PIL.Image",

@@ -1,6 +1,7 @@
 """The HTTP server of the playground, for this machine only."""
 
 import json
+import re
 import secrets
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -63,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         if name != "answer":
             self._refuse(HTTPStatus.NOT_FOUND)
-        elif not length.isdigit() or int(length) > LONGEST:
+        elif not re.fullmatch(r"[0-9]{1,9}", length) or int(length) > LONGEST:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         else:
             question = self.rfile.read(int(length)).decode("utf-8", errors="replace")

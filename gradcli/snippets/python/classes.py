@@ -46,11 +46,20 @@ class Field:
 
 def make_field(m: Any, **options: Any) -> Instance:
     """dataclasses.field."""
+    refuse_options("field", options, ("kw_only",))
     return Instance(FIELD, payload=options)
+
+
+def refuse_options(function: str, options: dict[str, Any], names: Iterable[str]) -> None:
+    """Raise Unsupported for options that are not known and would change what a program does."""
+    for name in names:
+        if options.get(name):
+            raise Unsupported(f"{function}({name}={options[name]!r})")
 
 
 def dataclass(m: Any, cls: Any = None, **options: Any) -> Any:
     """dataclasses.dataclass, with or without options."""
+    refuse_options("dataclass", options, ("kw_only", "unsafe_hash"))
     if cls is None:
         return Builtin("dataclass", lambda m, cls: dataclass_of(m, cls, options))
     return dataclass_of(m, cls, options)
@@ -190,11 +199,23 @@ def fields_of(m: Any, value: Any) -> dict[str, Field]:
 
 def as_dict(m: Any, value: Any) -> Any:
     """dataclasses.asdict."""
+    return unpacked(m, value, lambda values: values)
+
+
+def as_tuple(m: Any, value: Any) -> Any:
+    """dataclasses.astuple."""
+    return unpacked(m, value, lambda values: tuple(values.values()))
+
+
+def unpacked(m: Any, value: Any, whole: Callable[[dict[str, Any]], Any]) -> Any:
+    """The values of the fields by name, also those of dataclasses within them, as `whole` makes of
+    each dict.
+    """
 
     def inner(v: Any) -> Any:
         m.spend()
         if isinstance(v, Instance) and "fields" in v.cls.cache:
-            return {name: inner(m.get(v, name)) for name in fields_of(m, v)}
+            return whole({name: inner(m.get(v, name)) for name in fields_of(m, v)})
         if type(v) in (list, tuple):
             return type(v)([inner(x) for x in v])
         if type(v) is dict:
@@ -226,7 +247,7 @@ DATACLASSES: dict[str, Any] = {
             "dataclass": dataclass,
             "field": make_field,
             "asdict": as_dict,
-            "astuple": lambda m, value: key_of(m, value, fields_of(m, value).values()),
+            "astuple": as_tuple,
             "replace": replaced,
             "fields": field_objects,
             "is_dataclass": lambda m, value: any(
@@ -281,6 +302,7 @@ def make_named_tuple(
     m: Any, name: Any, names: Any, *, defaults: Any = (), rename: Any = False, module: Any = None
 ) -> Class:
     """collections.namedtuple."""
+    refuse_options("namedtuple", {"rename": rename}, ("rename",))
     listed = names.replace(",", " ").split() if type(names) is str else collected(m, names)
     values = collected(m, defaults)
     first = len(listed) - len(values)

@@ -52,7 +52,8 @@ def _parity(node: Node, depth: int) -> int:
         return int(node.ndim == 2 and _symmetric(node, depth - 1))
     if node.ndim == 2 and node.op.name in SUMS and _symmetric_sum(node, depth - 1):
         return 1
-    parts = [_parity(i, depth - 1) for i in node.parents]
+    whole = 0, node.ndim
+    parts = [_parity(i, depth - 1) if i.ndim in whole else 0 for i in node.parents]
     return _parity_of_pairs(node) or _parity_by_element(node, parts)
 
 
@@ -117,7 +118,7 @@ def _new_dimension(part: Node) -> int | None:
 @lru_cache(maxsize=CACHE_SIZE)
 def _symmetric(node: Node, depth: int) -> bool:
     name, parts = node.op.name, node.parents
-    if depth == 0:
+    if depth == 0 or node.shape[-1:] != node.shape[-2:-1]:
         return False
     if name == "input":
         inner = definition(node)
@@ -180,10 +181,11 @@ def _palindrome(node: Node, depth: int) -> bool:
     factors = _factors(node)
     if len(factors) > DEEP:
         return False
-    for left, right in zip(factors, reversed(factors), strict=True):
+    for k, (left, right) in enumerate(zip(factors, reversed(factors), strict=True)):
         if left is right and left.ndim == 2 and _symmetric(left, depth - 1):
             continue
-        if not _are_transposes(left, right) and not _is_projection(left, right):
+        adjacent = abs(2 * k + 1 - len(factors)) == 1
+        if not _are_transposes(left, right) and not (adjacent and _is_projection(left, right)):
             return False
     return True
 
