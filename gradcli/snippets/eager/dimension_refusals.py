@@ -256,15 +256,44 @@ def _place_of(name: str) -> None:
         if not input.numel and dim is None:
             text = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
             raise error("IndexError", text)
-        if isinstance(dim, int) and input.ndim and not input.shape[dim]:
-            text = f"{name}(): Expected reduction dim {dim} to have non-zero size."
-            raise error("IndexError", text)
+        _not_empty(f"{name}()", input, dim)
 
     check(name)(checked)
 
 
 for _own in ("argmax", "argmin"):
     _place_of(_own)
+
+
+def _not_empty(name: str, input: Tensor, dim: Any) -> None:
+    """Refuse a dimension without elements, as an empty tensor has no extremes."""
+    if type(dim) is int and input.ndim and not input.shape[dim]:
+        text = f"{name}: Expected reduction dim {dim} to have non-zero size."
+        raise error("IndexError", text)
+
+
+def _order_statistic(name: str, shown: str) -> None:
+    """Register that a function takes no dimension without elements; its message shows `shown`."""
+
+    def checked(input: Tensor, *args: Any, **named: Any) -> None:
+        given = args[:1] if name != "kthvalue" else args[1:2]
+        dim = named.get("dim", given[0] if given else None)
+        if type(dim) is int:
+            _not_empty(shown, input, dimension(dim, input.ndim))
+
+    check(name)(checked)
+
+
+for _own in ("max", "min", "amax", "amin", "median", "mode", "kthvalue"):
+    _order_statistic(_own, f"{_own}()")
+_order_statistic("nanmedian", "median()")
+_order_statistic("aminmax", "aminmax")
+
+
+@check("renorm")
+def _renorm(input: Tensor, *_: Any, **__: Any) -> None:
+    text = f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
+    refuse_if(input.ndim < 2, text)
 
 
 @check("max", "min")
@@ -307,6 +336,7 @@ def _kthvalue(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
 
 @check("quantile", "nanquantile")
 def _quantile(input: Tensor, q: Any, *_: Any, **__: Any) -> None:
+    refuse_if(not input.numel, "quantile() input tensor must be non-empty")
     if not input.dtype.is_floating:
         text = "quantile() input tensor must be either float or double dtype"
         raise error("RuntimeError", text)
