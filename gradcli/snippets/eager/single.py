@@ -662,7 +662,7 @@ def cross_entropy(
     each, weights = -log_softmax(x, dim=axis), _per_class(weight, x, axis)
     if target.shape == x.shape:
         probabilities = _smoothed(target, label_smoothing, x.shape[axis])
-        return _soft_loss(each * probabilities * weights, axis, reduction)
+        return -_soft_loss(-each * probabilities * weights, axis, reduction)  # -0 if all are 0
     each = each * weights
     if x.ndim != 2 or not label_smoothing:
         return NotImplemented
