@@ -298,16 +298,41 @@ GeneratorValue.cls = Class(
     module="torch._C",
     make=lambda m, cls, device=None: GeneratorValue(),
 )
-TABLES.setdefault("torch", {})["Generator"] = GeneratorValue.cls  # type: ignore[assignment]
+
+
+class DefaultGenerator(GeneratorValue):
+    """torch.default_generator, which the program's calls without a generator draw from."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        pass
+
+    @property
+    def generator(self) -> Generator:
+        """The random numbers of the mode, which every program begins anew."""
+        return generator()
+
+    @generator.setter
+    def generator(self, seeded: Generator) -> None:
+        MODE.generator = seeded
+
+
+DEFAULT_GENERATOR = DefaultGenerator()
+OF_GENERATORS: dict[str, Any] = {
+    "Generator": GeneratorValue.cls,
+    "default_generator": DEFAULT_GENERATOR,
+}
+TABLES.setdefault("torch", {}).update(OF_GENERATORS)
 
 
 @define("torch")
-def manual_seed(m: Machine, seed: int) -> None:
+def manual_seed(m: Machine, seed: int) -> GeneratorValue:
     """Seed the default generator."""
     if isinstance(seed, str):
         text = f"invalid literal for int() with base 10: {seed!r}"
         raise error("ValueError", text)
-    MODE.generator = Generator(int(seed))
+    return _seed_generator(m, DEFAULT_GENERATOR, seed)
 
 
 def _drawn(name: str, draw: Any) -> None:
