@@ -63,7 +63,7 @@ def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem: the short answer, or the sections that `choices` names."""
     _check_memory(a)
     if not choices.show:
-        reserve_writing(a.problem, times=2 if a.claims else 1)  # claims take as long again
+        reserve_writing(a.problem, times=2 if a.claims else 1)  # claims take time, too
     if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 
@@ -112,10 +112,10 @@ def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Sect
 
     match name:
         case "jacobian":
-            each = [_of_input(name, a, w, x, c) for x in _explained(a, c)]
+            each = [_of_input(name, a, w, x, c) for x in _inputs_with_sections(a, c)]
             return [*each, *_followed_element(a, w, c)]
         case "gradient" | "modes":
-            return [_of_input(name, a, w, x, c) for x in _explained(a, c)]
+            return [_of_input(name, a, w, x, c) for x in _inputs_with_sections(a, c)]
         case "inputs":
             return [inputs.inputs(a)]
         case "forward":
@@ -202,7 +202,7 @@ def _graph_of_both_passes(a: Analysis, w: FormulaWriter, c: Choices) -> list[Sec
     return [graph.followed(a, w)] if c.extras and not c.show else []
 
 
-def _explained(a: Analysis, c: Choices) -> list[Input]:
+def _inputs_with_sections(a: Analysis, c: Choices) -> list[Input]:
     """The inputs that have sections: the first MOST_INPUTS, and the input of the element that
     `--element` names.
     """
@@ -212,7 +212,7 @@ def _explained(a: Analysis, c: Choices) -> list[Input]:
 
 def _omitted_inputs(a: Analysis, c: Choices) -> list[tuple[str, str]]:
     """The note that some inputs have no sections in an explanation, or no note."""
-    return _omitted_note(len(_explained(a, c)), len(a.problem.wrt))
+    return _omitted_note(len(_inputs_with_sections(a, c)), len(a.problem.wrt))
 
 
 def _omitted_note(shown_count: int, count: int) -> list[tuple[str, str]]:

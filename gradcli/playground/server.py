@@ -14,8 +14,8 @@ from .worker import TooLong, Worker
 HOST = "127.0.0.1"
 LONGEST = 200_000  # largest number of bytes of a question
 # The Content-Security-Policy of every response. An answer is a whole HTML page, which page.js puts
-# into a frame, and such a frame has the policy of the page around it. Therefore {} is the digest of
-# the script in answers.
+# into a frame, and such a frame has the policy of the page around it; therefore the policy allows
+# the script of answers, by its digest {}.
 POLICY = (
     "default-src 'none'; script-src 'self' 'sha256-{}'; style-src 'self' 'unsafe-inline'; "
     "img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"

@@ -182,8 +182,8 @@ class SourceText:
         return (Formula(name), EQUALS, *does)
 
     def _written_out(self, node: Node) -> Line:
-        """A node with all its operands written out, or only one level of them if that is too
-        long.
+        """A node with all its operands written out, or only one level of them if that is longer
+        than LONGEST.
         """
         text = self.of(node)
         if len(text) > LONGEST:

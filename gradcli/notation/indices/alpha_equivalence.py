@@ -21,10 +21,10 @@ from .expressions import (
 def equality_keys(products: Sequence[Sequence[Expr]]) -> list[Any]:
     """A key for each product, which is given as a sequence of factors.
 
-    Two products have equal keys if they have the same factors in any order, up to the letters of
-    sums and the order of the two indices of a delta. The order inside a factor counts: the keys of
-    sum_i x[i] * y[i] and sum_j y[j] * x[j] differ. Keys of different calls cannot be compared: the
-    key of a product is a canonical form only if another product of the call has the same cheap key.
+    Two products have equal keys if and only if they have the same factors in any order, up to the
+    letters of sums and the order of the two indices of a delta. Within a factor the order counts:
+    the keys of sum_i x[i] * y[i] and sum_j y[j] * x[j] differ. Keys of different calls cannot be
+    compared, because canonical forms are only computed for products with the same cheap key.
     """
     cheap_keys = [_multiset(map(_cheap_key, factors)) for factors in products]
     counts = Counter(cheap_keys)

@@ -118,7 +118,7 @@ def positional_counts(module: str, name: str) -> PositionalCounts | None:
     return PositionalCounts(int(least), int(most or least), text.startswith("~"))
 
 
-def error_of_count(module: str, name: str, count: int) -> str | None:
+def message_if_too_many(module: str, name: str, count: int) -> str | None:
     """PyTorch's message if `count` positional arguments are too many; otherwise None. The message
     is "" if PyTorch's lists the signatures instead, which are not known here.
     """
@@ -129,10 +129,10 @@ def error_of_count(module: str, name: str, count: int) -> str | None:
         return ""
     if known.least < 0:
         return f"TensorBase.{name}() takes no arguments ({count} given)"
-    return count_message(name, known.least, known.most, count)
+    return too_many_message(name, known.least, known.most, count)
 
 
-def count_message(name: str, least: int, most: int, passed: int) -> str:
+def too_many_message(name: str, least: int, most: int, passed: int) -> str:
     """Python's message for more than `most` positional arguments."""
     count = f"from {least} to {most}" if least < most else most
     arguments = "argument" if count == 1 else "arguments"

@@ -15,7 +15,7 @@ from ..python.values import Class, Machine, error
 from .arguments import kind_of, mismatch_text, no_overload
 from .devices import Device
 from .dtypes import DType
-from .parameter_lists import count_message
+from .parameter_lists import too_many_message
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
@@ -206,7 +206,7 @@ class _Parser:
         several = listed and bool(self.args) and self._integer(self.args[0])
         if len(self.args) > overload.positional and not several:
             raise Misfit(
-                count_message(self.name, overload.least, overload.positional, len(self.args))
+                too_many_message(self.name, overload.least, overload.positional, len(self.args))
             )
         place, used = 0, 0
         for k, parameter in enumerate(overload.parameters):

@@ -17,7 +17,7 @@ from .arguments import check_tensors
 from .dtypes import BOOL, FLOAT64, INT64
 from .maker_arguments import check_maker
 from .mode import MODE
-from .parameter_lists import check_keywords, error_of_count, in_current_order
+from .parameter_lists import check_keywords, in_current_order, message_if_too_many
 from .signatures import knows, refuse_arguments, with_torch_names
 from .tensor import Tensor, tensors_in
 from .views import check_memory
@@ -210,7 +210,7 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
 
 def check_places(path: str, name: str, count: int) -> None:
     """Refuse more positional arguments than a function of PyTorch takes."""
-    message = error_of_count(path, name, count)
+    message = message_if_too_many(path, name, count)
     if message == "":
         raise Unsupported(f"{name}() with {count} positional arguments")
     if message:

@@ -97,6 +97,7 @@ def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
 def declared(cls: Class, name: str) -> Field:
     """The field that an annotation declares, as `x: int = 0`. If its default is a call of `field`,
     the class attribute is replaced by the default in that call, or deleted if there is none.
+    Raises Python's ValueError for a list, dict or set as default.
     """
     default = cls.members.get(name, MISSING)
     if isinstance(default, Instance) and default.cls is FIELD:
@@ -340,7 +341,8 @@ NAMED_TUPLE.cache["complete"] = True
 
 def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
     """Replace the class attributes of an enumeration by its members. Attributes with equal values
-    are one member; auto() has the value after the last integer, or in a StrEnum the name.
+    are one member; auto() has the value after the last integer, or in a StrEnum the name in lower
+    case.
     """
     members: dict[str, Any] = {}
     last = 0
