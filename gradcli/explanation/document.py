@@ -60,7 +60,7 @@ def _check_memory(a: Analysis) -> None:
 
 
 def document(a: Analysis, choices: Choices) -> Document:
-    """The explanation of a problem: the short answer, or the sections that `choices` names."""
+    """The explanation of a problem: the short answer, or the sections of `--show` or `--full`."""
     _check_memory(a)
     if not choices.show:
         reserve_writing(a.problem, times=2 if a.claims else 1)  # claims take time, too
@@ -107,7 +107,9 @@ def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
 
 
 def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
-    """The sections that `--show NAME` asks for; "jacobian", for example, is one for each input."""
+    """The sections that `--show NAME` asks for: with NAME "gradient", for example, one for each
+    input.
+    """
     from .sections import backward, code, forward, inputs, outcome, seed
 
     match name:

@@ -79,7 +79,7 @@ def _parity_by_element(node: Node, parts: list[int]) -> int:
 
 
 def _parity_of_reduction(node: Node, depth: int) -> int:
-    """The parity of a reduction over dimensions other than the first two."""
+    """The parity of a reduction over dimensions after the first two; 0 for other reductions."""
     x, dims = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
     inner = _parity(x, depth - 1) if dims and min(dims) > 1 else 0
     linear = node.op.name in ("sum", "mean")
