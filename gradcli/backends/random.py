@@ -13,13 +13,13 @@ from ..errors import GradcliError
 from ..graphs.shapes import numel
 from ..lazy import np
 
-BLOCK = 16  # torch.randn computes blocks of this size, unless it draws fewer numbers
-PART = 4096 * BLOCK  # elements that are converted at once
+BLOCK = 16  # PyTorch computes normal numbers in blocks of this size, or in pairs if they are fewer
+PART = 4096 * BLOCK  # elements that are converted at once, to save memory
 
 
 class Stream:
-    """MT19937 after torch.manual_seed(seed), as numbers in double precision; each call continues
-    where the last ended.
+    """The numbers that PyTorch draws from MT19937 after torch.manual_seed(seed), in double
+    precision. Each call continues where the last ended.
     """
 
     def __init__(self, seed: int):
@@ -36,9 +36,10 @@ class Stream:
             part /= 2**53
         return result
 
-    def pairs(self, count: int) -> list[float]:
-        """Fewer than 16 normal numbers, each pair from two uniform numbers. If the second of a pair
-        is not needed, it is saved for the next call.
+    def normals_in_pairs(self, count: int) -> list[float]:
+        """`count` normal numbers, two at a time from two uniform numbers by the Box-Muller
+        transform, as PyTorch draws fewer than 16. If the second of a pair is not needed, it is
+        saved for the next call.
         """
         result = [] if self._spare is None or not count else [self._spare]
         if result:
@@ -53,8 +54,7 @@ class Stream:
 
 
 class Generator(Stream):
-    """The stream of numbers after torch.manual_seed(seed); each call continues where the last
-    ended.
+    """torch.rand and torch.randn after torch.manual_seed(seed), as NumPy arrays.
 
     `seed` is an integer, 0 <= seed < 2**63; GradcliError "option" otherwise.
     """
@@ -75,25 +75,31 @@ class Generator(Stream):
     def randn(self, shape: Sequence[int]) -> Any:
         """torch.randn(shape, dtype=torch.float64), bit for bit where the C library is the same."""
         count = numel(shape)
-        numbers = self._blocks(count) if count >= BLOCK else np.array(self.pairs(count), float)
+        numbers = (
+            self._blocks(count) if count >= BLOCK else np.array(self.normals_in_pairs(count), float)
+        )
         return numbers.reshape(tuple(shape))
 
     def _blocks(self, count: int) -> Any:
-        """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""
+        """`count` normal numbers, for a count of 16 or more. If it is no multiple of 16, the last
+        16 numbers are drawn anew, as in PyTorch.
+        """
         numbers = self.uniforms(count)
         multiple = count - count % BLOCK
         for k in range(0, multiple, PART):
             part = slice(k, min(k + PART, multiple))
-            numbers[part] = transform(numbers[part])
+            numbers[part] = box_muller(numbers[part])
         if multiple < count:
-            numbers[-BLOCK:] = transform(self.uniforms(BLOCK))
+            numbers[-BLOCK:] = box_muller(self.uniforms(BLOCK))
         return numbers
 
 
-def transform(uniforms: Any) -> Any:
-    """The Box-Muller transform on blocks of 16, shape (16 k,); it pairs element j of a block with
-    element j + 8. math.log is used because np.log may differ in the last bit; np.exp of an
-    imaginary number uses cosine and sine of the C library.
+def box_muller(uniforms: Any) -> Any:
+    """The Box-Muller transform, which makes normal numbers of uniform ones, in blocks of 16.
+
+    `uniforms` is a vector whose length is a multiple of 16. As in PyTorch, element j of a block is
+    paired with element j + 8. math.log is used because np.log may differ in the last bit; np.exp of
+    an imaginary number uses cosine and sine of the C library.
     """
     u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1)
     logarithms = np.fromiter(map(math.log, (1 - u).tolist()), float, u.size)

@@ -1,4 +1,4 @@
-"""Documents assembled from their sections."""
+"""Documents assembled from their sections: explanations, Hessians, Jacobian-vector products."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 MOST_INPUTS = 24  # largest number of inputs with sections of their own
-MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # blocks of a Hessian, for each pair of inputs
-SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that repeat the section on the seed
+# largest number of blocks of a Hessian that have sections, one for each unordered pair of inputs
+MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2
+SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that say what the section on the seed says
 
 
 def check_sections(names: Collection[str]) -> None:
@@ -40,9 +41,12 @@ def check_sections(names: Collection[str]) -> None:
 
 
 def _check_memory(a: Analysis) -> None:
-    """Raise GradcliError, before anything is computed, if the arrays need too much memory: the
-    arrays of all nodes, temporary ones, copies of the inputs, output and gradients for layout, and
-    copies of the program's arrays if notes try a seed of ones.
+    """Raise GradcliError, before anything is computed, if the arrays need too much memory.
+
+    The total has the values of all nodes of the program and its gradients; copies of the inputs,
+    the output and the gradients, for layout; without a seed, another copy of the program's values,
+    because a note evaluates the program with a seed of ones; and the temporary arrays of the node
+    that needs most.
     """
     p = a.problem
     if not p.numeric:
@@ -56,10 +60,10 @@ def _check_memory(a: Analysis) -> None:
 
 
 def document(a: Analysis, choices: Choices) -> Document:
-    """The explanation of a problem."""
+    """The explanation of a problem: the short answer, or the sections of `--show` or `--full`."""
     _check_memory(a)
     if not choices.show:
-        reserve_writing(a.problem, times=2 if a.claims else 1)  # claims are tried on numbers
+        reserve_writing(a.problem, times=2 if a.claims else 1)  # claims take time, too
     if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 
@@ -89,7 +93,7 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 
 def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
-    """The sections, without explanations that an earlier section has already given."""
+    """The sections, without sentences that explain what an earlier sentence has explained."""
     met, result = set[str](), list[Section]()
     for s in sections:
         blocks = list[Block]()
@@ -103,15 +107,17 @@ def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
 
 
 def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
-    """The sections of one name."""
+    """The sections that `--show NAME` asks for: with NAME "gradient", for example, one for each
+    input.
+    """
     from .sections import backward, code, forward, inputs, outcome, seed
 
     match name:
         case "jacobian":
-            each = [_of_input(name, a, w, x, c) for x in _explained(a, c)]
-            return [*each, *_element(a, w, c)]
+            each = [_of_input(name, a, w, x, c) for x in _inputs_with_sections(a, c)]
+            return [*each, *_followed_element(a, w, c)]
         case "gradient" | "modes":
-            return [_of_input(name, a, w, x, c) for x in _explained(a, c)]
+            return [_of_input(name, a, w, x, c) for x in _inputs_with_sections(a, c)]
         case "inputs":
             return [inputs.inputs(a)]
         case "forward":
@@ -128,7 +134,7 @@ def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Sect
             grads = Gradients(a, w)
             names = grads.names_back()
             w.stated = {n: Name(name) for n, name in names.added.items()}
-            return [*_followed(a, w, c), backward.backward(a, w, c.most, names)]
+            return [*_graph_of_both_passes(a, w, c), backward.backward(a, w, c.most, names)]
         case "claims" if a.claims:
             from .sections import claims
 
@@ -144,8 +150,10 @@ def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Sect
     return []
 
 
-def _element(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
-    """The section on an element that is followed."""
+def _followed_element(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
+    """The section on the element that `--element` names, as a list; empty if there is none, or if
+    the element's input has no gradient.
+    """
     name, index = c.element or ("", ())
     x = a.problem.inputs.get(name)
     if x is None or not index or a.gradient(x) is None:
@@ -157,7 +165,9 @@ def _element(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
 
 
 def _left_out(name: str, a: Analysis) -> list[Section]:
-    """The placeholder for a section that was omitted for lack of time."""
+    """The placeholder for a section that was omitted for lack of time; for the notes, the note that
+    time ran out.
+    """
     from .notes import out_of_time
     from .sections import outcome
 
@@ -167,7 +177,7 @@ def _left_out(name: str, a: Analysis) -> list[Section]:
 
 
 def _of_input(name: str, a: Analysis, w: FormulaWriter, x: Input, c: Choices) -> Section:
-    """The section of one name for an input."""
+    """The section "jacobian", "gradient" or "modes" for an input."""
     from .sections import gradient, jacobian
 
     if name == "modes":
@@ -180,33 +190,35 @@ def _of_input(name: str, a: Analysis, w: FormulaWriter, x: Input, c: Choices) ->
 
 
 def _notes(a: Analysis, w: FormulaWriter, c: Choices) -> list[tuple[str, str]]:
-    """The notes, without those that the section of the seed repeats."""
+    """The notes, without SEED_NOTES if the section on the seed is shown."""
     from .notes import collect
 
     repeated = SEED_NOTES if not c.show or "seed" in c.show else ()
     return [n for n in (*collect(a, w), *_omitted_inputs(a, c)) if n[0] not in repeated]
 
 
-def _followed(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
-    """The graph with both passes, for pages only."""
+def _graph_of_both_passes(a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
+    """The graph with both passes, as a list of sections; only HTML pages show it."""
     from .sections import graph
 
     return [graph.followed(a, w)] if c.extras and not c.show else []
 
 
-def _explained(a: Analysis, c: Choices) -> list[Input]:
-    """The inputs that have sections: the first MOST_INPUTS, and the one whose element is shown."""
-    wrt, followed = a.problem.wrt, c.element and c.element[0]
-    return [x for k, x in enumerate(wrt) if k < MOST_INPUTS or x.name == followed]
+def _inputs_with_sections(a: Analysis, c: Choices) -> list[Input]:
+    """The inputs that have sections: the first MOST_INPUTS, and the input of the element that
+    `--element` names.
+    """
+    wrt, name = a.problem.wrt, c.element and c.element[0]
+    return [x for k, x in enumerate(wrt) if k < MOST_INPUTS or x.name == name]
 
 
 def _omitted_inputs(a: Analysis, c: Choices) -> list[tuple[str, str]]:
-    """The note that not all inputs have sections, if so."""
-    return _of_their_own(len(_explained(a, c)), len(a.problem.wrt))
+    """The note that some inputs have no sections in an explanation, or no note."""
+    return _omitted_note(len(_inputs_with_sections(a, c)), len(a.problem.wrt))
 
 
-def _of_their_own(shown_count: int, count: int) -> list[tuple[str, str]]:
-    """The note that not all of `count` inputs have sections, if so."""
+def _omitted_note(shown_count: int, count: int) -> list[tuple[str, str]]:
+    """The note that only `shown_count` of `count` inputs have sections, or no note."""
     text = (
         f"{shown_count:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
     )
@@ -214,7 +226,9 @@ def _of_their_own(shown_count: int, count: int) -> list[tuple[str, str]]:
 
 
 def hessian_document(h: "Hessian", choices: Choices) -> Document:
-    """The document of a Hessian: its product with tangents, its blocks, checks and notes."""
+    """The document of a Hessian: its product with the tangents, its blocks with respect to pairs of
+    inputs, checks and notes.
+    """
     from .higher.checks import hessian_checks
     from .notes import hessian_notes
     from .sections import hessian, outcome
@@ -231,7 +245,7 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
 
 
 def _omitted_blocks(h: "Hessian", shown_count: int) -> list[tuple[str, str]]:
-    """The note that not all blocks are shown, if so."""
+    """The note that only `shown_count` blocks are shown, or no note if these are all."""
     count = sum(1 for _ in h.pairs())
     text = f"{shown_count:,} of {count:,} blocks are shown: -w NAME,... asks for others."
     return [("inputs-left-out", text)] if count > shown_count else []
@@ -247,7 +261,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
 
     reserve_writing(j.problem, "written")  # the tangents have about as many nodes as the program
     jacobians = _jacobians(j, choices)
-    note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.problem.tangents))]
+    note_list = [*jvp_notes(j), *_omitted_note(len(jacobians), len(j.problem.tangents))]
     sections = [
         jvp.tangents(j),
         jvp.forward(j, choices.most),
@@ -261,27 +275,29 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
 
 
 def _jacobians(j: "Jvp", c: Choices) -> list[Section]:
-    """The Jacobians with respect to the inputs that move: the first MOST_INPUTS, and as many
-    further ones as there is time for.
+    """The Jacobians with respect to inputs with a tangent. The first MOST_INPUTS may take all time
+    before results are laid out; further ones are only shown if there is time before searches end.
     """
     from .sections import jvp
 
     def jacobian(x: Input) -> Section:
         return jvp.jacobian(j, x, c.full, c.precision)
 
-    moving, budget = [t.x for t in j.problem.tangents], j.problem.limits.budget
+    with_tangents, budget = [t.x for t in j.problem.tangents], j.problem.limits.budget
     return [
-        *_in_time(budget.present, jacobian, moving[:MOST_INPUTS]),
-        *_in_time(budget.search, jacobian, moving[MOST_INPUTS:]),
+        *_in_time(budget.present, jacobian, with_tangents[:MOST_INPUTS]),
+        *_in_time(budget.search, jacobian, with_tangents[MOST_INPUTS:]),
     ]
 
 
 def _in_time(
-    search: Callable[..., Section | None], section: Callable[[Item], Section], of: Iterable[Item]
+    run: Callable[..., Section | None], section: Callable[[Item], Section], of: Iterable[Item]
 ) -> Iterator[Section]:
-    """The sections of the first items, as many as a `search` of the budget has time for."""
+    """The sections of the first items, until there is no time left. `run` is a method of the
+    budget, `search` or `present`, which each has a deadline.
+    """
     for item in of:
-        built = search(partial(section, item), lambda: None)
+        built = run(partial(section, item), lambda: None)
         if built is None:
             return
         yield built

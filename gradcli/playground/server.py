@@ -13,8 +13,11 @@ from ..worked_examples import EXAMPLES
 from .worker import TooLong, Worker
 
 HOST = "127.0.0.1"
-LONGEST = 200_000  # bytes of a question
-POLICY = (  # the answer is a frame of the page, under the same policy
+LONGEST = 200_000  # largest number of bytes of a question
+# The Content-Security-Policy of every response. An answer is a whole HTML page, which page.js puts
+# into a frame, and such a frame has the policy of the page around it; therefore the policy allows
+# the script of answers, by its digest {}.
+POLICY = (
     "default-src 'none'; script-src 'self' 'sha256-{}'; style-src 'self' 'unsafe-inline'; "
     "img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 )
@@ -23,7 +26,9 @@ TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 
 
 class Playground(ThreadingHTTPServer):
-    """A server with a secret address, which no other page can use."""
+    """A server whose address contains a secret token. Other web pages in the user's browser cannot
+    use it: requests without the token, or from another origin, are refused.
+    """
 
     daemon_threads = True
 
@@ -35,19 +40,21 @@ class Playground(ThreadingHTTPServer):
         self.address = f"http://{HOST}:{port}/{self.token}/"
 
     def server_close(self) -> None:
-        """End the worker, too."""
+        """Close the server, and end its worker process."""
         self.worker.stop()
         super().server_close()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Handles GET for the page's files and POST for answers, below the token in the path only."""
+    """Answers GET with the page's files and POST with answers to questions. Every path begins with
+    the token.
+    """
 
     server: Playground
     server_version, sys_version = "gradcli", ""
 
     def do_GET(self) -> None:
-        """Send the page, or a part of it."""
+        """Send the page, its style or script, or the list of examples."""
         name = self._path()
         if name == "examples":
             self._send(HTTPStatus.OK, "application/json", json.dumps(_examples()))
@@ -79,8 +86,8 @@ class Handler(BaseHTTPRequestHandler):
             return json.dumps({"ok": False, "error": f"{text}\n  {hint}\n"})
 
     def _path(self) -> str | None:
-        """The path after the token; None, after sending a refusal, if token, host or origin are
-        wrong.
+        """The path after the token. If the token, the host or the origin is wrong, send status 403
+        and return None.
         """
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         first, _, name = self.path.removeprefix("/").partition("/")

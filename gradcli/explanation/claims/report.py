@@ -146,7 +146,7 @@ def mended_line(v: Verdict) -> Line:
     """The corrected claim; empty if it is no shorter than the formula of the gradient."""
     if v.correction is None:
         return ()
-    result = writer(v.findings[0]).source.coloured(plain(v.claim.written(v.correction.formula)))
+    result = writer(v.findings[0]).source.with_roles(plain(v.claim.written(v.correction.formula)))
     right = text_of(right_line(v))
     return () if text_of(result) == right or len(text_of(result)) > len(right) else result
 

@@ -21,25 +21,27 @@ LONGEST = 72  # largest number of characters of an operation that is written out
 
 
 def role_of(x: Input) -> str:
-    """The role of an input's name, by which renderers colour it."""
+    """The role of an input's name in a Token or Formula, by which renderers choose its colour."""
     return f"input:{x.name}"
 
 
 def is_known(word: str) -> bool:
-    """Whether a word is the name of a function, a module or a number."""
+    """Whether a word is the name of a function, of a module, or of a constant such as pi."""
     return is_defined(word) or word in CONSTANTS or word in WORDS_OF_MODULES
 
 
 class SourceText:
-    """The text of a problem's nodes, in which those in `names` appear by name."""
+    """The nodes of a problem's graph as text, in the user's spelling where they have one. `names`
+    are the names of nodes; where a node is an operand, its name may stand for it.
+    """
 
     def __init__(self, problem: Problem, names: Mapping[Node, Name]):
         self.problem, self.names = problem, names
 
     @within_budget(lambda self, node: text_of(self.operation(node)))
     def of(self, node: Node) -> str:
-        """The source text of a node; for a node without one its formula, or only its operation if
-        that is long.
+        """The source text of a node. A node that is not in the source, such as those of gradients,
+        is written as a formula, or if that is too long, as its operation alone.
         """
         if node.span is None:
             if is_large(node, self.names) or too_long(written := formula(node, self.names)):
@@ -55,38 +57,43 @@ class SourceText:
         return self.operation(node)
 
     def operation(self, node: Node) -> Line:
-        """The operation of a node, with `·` for unnamed operands: `relu(·)`, `· + b`. In a node
-        without source text, operands that have one are written out if the line stays short.
+        """The operation of a node, with `·` for unnamed operands: `relu(·)`, `· + b`. If the node
+        is not in the source, operands that are in it are written out, unless the line becomes
+        longer than LONGEST.
         """
         if node.span is None:
             inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
             written = self._formula(node, inner)
             is_long = len(tree.beginning(written, LONGEST + 1)) > LONGEST
-            return (Formula(self._alone(node) if is_long else written),)
-        return self._typed(self._alone(node), self._operation(node))
+            return (Formula(self._short_formula(node) if is_long else written),)
+        return self._with_formula(self._operation(node), self._short_formula(node))
 
-    def _typed(self, written: Tree | None, line: Line) -> Line:
-        """A line of source text as a formula; the line itself if there is no formula."""
+    def _with_formula(self, line: Line, written: Tree | None) -> Line:
+        """A line of source text together with its formula, for renderers that typeset; the line
+        itself if there is no formula.
+        """
         return line if written is None else (Formula(written, "", tuple(tokens_of(line))),)
 
-    def _alone(self, node: Node) -> Tree:
+    def _short_formula(self, node: Node) -> Tree:
         """An operation as a formula, with `·` for unnamed operands."""
         return self._formula(node, [i for i in node.parents if i.op.family != "leaf"])
 
     def _formula(self, node: Node, inner: Collection[Node]) -> Tree:
-        """An operation as a formula, with `·` for those of `inner` that have no name. Only the
-        names that may occur are passed, as long programs have many.
+        """An operation as a formula, with `·` for those of `inner` that have no name. Long programs
+        have many names, so `formula` gets only those that this formula may need.
         """
         operands = [i for p in node.parents for i in (p, *p.parents)]
-        names = self._anywhere | {i: self.names[i] for i in operands if i in self.names}
+        names = self._needed_anywhere | {i: self.names[i] for i in operands if i in self.names}
         names |= {i: Name("·") for i in inner if i not in self.names}
         return formula(node, {n: m for n, m in names.items() if n is not node})
 
     @cached_property
-    def _anywhere(self) -> dict[Node, Name]:
-        """The names that the formula of any node may need: names that shadow functions, and two of
-        each shape and dtype. Sizes are written with such a name, as in x.shape[0]; there are two,
-        because one may be the name of the node itself.
+    def _needed_anywhere(self) -> dict[Node, Name]:
+        """The names that the formula of any node may need, whatever its operands are.
+
+        These are names that shadow a function, a module or a constant, and two named nodes of each
+        shape and dtype. A size is written as x.shape[0], which needs a named node of that shape;
+        one would not be enough, because it may be the node that the formula is for.
         """
         alike = Counter[tuple[Shape, str]]()
         result = {}
@@ -97,7 +104,9 @@ class SourceText:
         return result
 
     def _operation(self, node: Node, opened: Collection[Node] = ()) -> Line:
-        """The source text of a node with `·` for its operands, or their operations if `opened`."""
+        """The source text of a node with `·` for its operands; an operand in `opened` is written as
+        its operation instead, with `·` for its own operands. Inputs and constants are not replaced.
+        """
         assert node.span is not None
         text, start, end, _ = node.span
         pieces: list[Piece] = []
@@ -107,11 +116,12 @@ class SourceText:
             pieces += self._operation(child) if child in opened else (Token("·"),)
             position = child.span.end  # type: ignore[union-attr]
         pieces.append(Token(text[position:end]))
-        return self.coloured(tuple(pieces))
+        return self.with_roles(tuple(pieces))
 
     def _opened(self, node: Node) -> Line:
-        """The operation of a node with the operations of its operands written out, instead of
-        `· - ·`, if it is an operator such as `-` and its operands have no names.
+        """The operation of a node, with the operations of its operands written out if it is spelled
+        with a sign such as `-`: `relu(·) - exp(·)` instead of `· - ·`. This needs operands that
+        are operations in the source and have no names.
         """
         operands = node.parents
         if node.span is None or any(i.span is None or i in self.names for i in operands):
@@ -119,10 +129,12 @@ class SourceText:
         if not node.op.spelling or any(i.op.family == "leaf" for i in operands):
             return self.operation(node)
         inner = [i for p in operands for i in p.parents if i.op.family != "leaf"]
-        return self._typed(self._formula(node, inner), self._operation(node, operands))
+        return self._with_formula(self._operation(node, operands), self._formula(node, inner))
 
     def _inside(self, node: Node) -> list[Node]:
-        """The operands written inside a node's text, from left to right, none inside another."""
+        """The operands whose source text lies inside that of the node, from left to right, without
+        inputs and constants, and without operands that lie inside another.
+        """
         span = node.span
         spans: dict[tuple[int, int], Node] = {}
         for i in node.parents:
@@ -143,8 +155,10 @@ class SourceText:
                 reach = end
         return outermost
 
-    def coloured(self, line: Line) -> Line:
-        """The line with roles for the names of inputs."""
+    def with_roles(self, line: Line) -> Line:
+        """The line with the role of an input for each word that is an input's name, which renderers
+        colour by it. Formulas, tokens that have a role, and names that are called are unchanged.
+        """
         out: list[Piece] = []
         for token in line:
             if isinstance(token, Formula) or token.role or token.text == "·":
@@ -157,8 +171,8 @@ class SourceText:
         return tuple(out)
 
     def titled(self, node: Node, whole: bool) -> Line:
-        """`h = relu(·)`: the name of a node, if it has one, and its operation; with `whole`
-        operands are written out if the text is short enough.
+        """`h = relu(·)`: the name of a node, if it has one, and its operation. With `whole`, all
+        operands are written out instead of `·`, if the text is short enough.
         """
         does = self._written_out(node) if whole else self.operation(node)
         p = self.problem
@@ -168,21 +182,23 @@ class SourceText:
         return (Formula(name), EQUALS, *does)
 
     def _written_out(self, node: Node) -> Line:
-        """A node with all its operands written out, or only one level of them if that is too
-        long.
+        """A node with all its operands written out, or only one level of them if that is longer
+        than LONGEST.
         """
         text = self.of(node)
         if len(text) > LONGEST:
             return self._opened(node)
-        return self._typed(self._whole(node), self.coloured((Token(text),)))
+        return self._with_formula(self.with_roles((Token(text),)), self._whole(node))
 
     def _whole(self, node: Node) -> Tree | None:
-        """A node as a formula, with all operands; None if it is too large."""
+        """A node as a formula, with all operands written out; None if these are too many."""
         if is_large(node, self.names):
             return None
         return formula(node, {n: m for n, m in self.names.items() if n is not node})
 
     def operations(self, nodes: Collection[Node] | None = None) -> list[Node]:
-        """The nodes of the forward pass that the user wrote, in order."""
+        """Those of `nodes` that are operations, not inputs or constants; by default of all nodes of
+        the forward pass, in the order in which they are computed.
+        """
         order = walk([self.problem.out]) if nodes is None else nodes
         return [n for n in order if n.op.family != "leaf"]

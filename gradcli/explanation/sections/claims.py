@@ -25,7 +25,7 @@ def claims(a: Analysis) -> Section:
 
 def _headline(v: Verdict) -> Row:
     w = report.writer(v.findings[0])
-    claim = w.source.coloured(plain(v.claim.written(v.claim.text)))
+    claim = w.source.with_roles(plain(v.claim.written(v.claim.text)))
     text = f"✓ right: {report.extent(v)}" if v.ok else f"✗ wrong: {report.reason(v)}"
     return Row((claim, words(text)))
 

@@ -83,4 +83,4 @@ def _seed_remark(a: Analysis, w: FormulaWriter) -> Line:
     seed = a.problem.seed
     if seed.implicit or seed.text is None:
         return ()
-    return (Token("with the seed "), w.seed, Token(" = "), *w.source.coloured(plain(seed.text)))
+    return (Token("with the seed "), w.seed, Token(" = "), *w.source.with_roles(plain(seed.text)))

@@ -66,7 +66,7 @@ def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
         return (name, shape, words("0: no tangent was given, so it is held constant"))
     text = words("moves along ", Token(t.name, "seed"))
     if t.text is not None:
-        text += (Token(" = "), *j.w.source.coloured(plain(t.text)))
+        text += (Token(" = "), *j.w.source.with_roles(plain(t.text)))
     value = None if t.value is None else j.a.value(t.value)
     return (name, shape, text) if value is None else (name, shape, text, Tensor(value, "seed"))
 

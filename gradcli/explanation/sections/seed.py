@@ -32,7 +32,7 @@ def row(a: Analysis, w: FormulaWriter) -> Row:
     seed = a.problem.seed
     name: Line = (w.seed,)
     if seed.text is not None:
-        name = (w.seed, Token(" = "), *w.source.coloured(plain(seed.text)))
+        name = (w.seed, Token(" = "), *w.source.with_roles(plain(seed.text)))
     value = a.value(seed.node)
     cells = (name, plain(shape_text(seed.node.shape)))
     return Row((*cells, words("symbolic") if value is None else Tensor(value, "seed", seed.name)))

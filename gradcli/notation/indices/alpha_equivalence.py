@@ -19,9 +19,12 @@ from .expressions import (
 
 
 def equality_keys(products: Sequence[Sequence[Expr]]) -> list[Any]:
-    """A key for each product, given as its factors. Two keys are equal if the products are, up to
-    the order of factors and the letters of sums. Canonical forms are only computed for products
-    with the same cheap key.
+    """A key for each product, which is given as a sequence of factors.
+
+    Two products have equal keys if and only if they have the same factors in any order, up to the
+    letters of sums and the order of the two indices of a delta. Within a factor the order counts:
+    the keys of sum_i x[i] * y[i] and sum_j y[j] * x[j] differ. Keys of different calls cannot be
+    compared, because canonical forms are only computed for products with the same cheap key.
     """
     cheap_keys = [_multiset(map(_cheap_key, factors)) for factors in products]
     counts = Counter(cheap_keys)
@@ -32,12 +35,14 @@ def equality_keys(products: Sequence[Sequence[Expr]]) -> list[Any]:
 
 
 def _cheap_key(e: Expr) -> Any:
-    """A key that is equal for equal expressions, and cheap to compute."""
+    """A key that is cheap to compute, and equal for expressions with the same canonical form:
+    mostly the type of the expression.
+    """
     return e.op if isinstance(e, Function) else type(e) if parts(e) else _ordered_delta(e)
 
 
 def _ordered_delta(e: Expr) -> Expr:
-    """δ[i,j] for δ[j,i]; other expressions unchanged."""
+    """A delta with its two indices sorted as text; other expressions unchanged."""
     if not isinstance(e, Relation) or e.symbol != "==" or str(e.left) <= str(e.right):
         return e
     return Relation(e.symbol, e.right, e.left)
@@ -50,23 +55,26 @@ def _multiset(things: Iterable[Any]) -> frozenset:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def canonical(e: Expr) -> Expr:
-    """The expression with the letters of its sums numbered, so that equal sums are equal."""
+    """The expression with `#0`, `#1`, ... for the letters of its sums, from the outermost inwards,
+    and the indices of deltas sorted. Expressions that differ only in letters of sums become equal.
+    """
     return _with_numbered_letters(e, {})
 
 
 def _with_numbered_letters(e: Expr, new: Mapping[str, str]) -> Expr:
+    """`new` has the numbered letters of the sums around e."""
     if isinstance(e, Sum):
         letter = f"#{len(new)}"
         return Sum(letter, e.size, _with_numbered_letters(e.body, {**new, e.letter: letter}))
-    built = parts(e)
-    if built:
-        return rebuilt(e, tuple([_with_numbered_letters(part, new) for part in built]))
+    inner = parts(e)
+    if inner:
+        return rebuilt(e, tuple([_with_numbered_letters(part, new) for part in inner]))
     return _ordered_delta(substituted(e, new, {}) if new else e)
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def unlettered(e: Expr) -> Expr:
-    """The canonical expression with all free letters replaced by one, so that expressions that
-    differ only in letters are equal.
+def without_free_letters(e: Expr) -> Expr:
+    """The canonical form with `_` for every free letter. Expressions that differ only in letters
+    become equal; so do x[i, j] and x[i, i].
     """
     return canonical(substituted(e, dict.fromkeys(letters_of(e), "_"), {}))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
-from .alpha_equivalence import unlettered
+from .alpha_equivalence import without_free_letters
 from .expressions import (
     MINUS,
     ONE,
@@ -115,5 +115,7 @@ def _negated(terms: Sequence[tuple[float, float, list[Expr]]]) -> Total:
 
 def _signatures(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:
     """Keys of a sum of terms and of its negation, equal up to letters and the order of terms."""
-    counts = [(a / b, frozenset(Counter(map(unlettered, rest)).items())) for a, b, rest in terms]
+    counts = [
+        (a / b, frozenset(Counter(map(without_free_letters, rest)).items())) for a, b, rest in terms
+    ]
     return frozenset(counts), frozenset((-number, rest) for number, rest in counts)

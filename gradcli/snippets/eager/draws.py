@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...backends.random import BLOCK, Stream, transform
+from ...backends.random import BLOCK, Stream, box_muller
 from ...lazy import np
 from .dtypes import FLOAT64, DType
 
@@ -57,7 +57,7 @@ class Generator(Stream):
         """
         count = math.prod(shape)
         if count < BLOCK or not in_order:
-            pairs = np.array(self.pairs(count)) * std + mean
+            pairs = np.array(self.normals_in_pairs(count)) * std + mean
             return pairs.astype(dtype.numpy).reshape(shape)
         numbers = self.uniform((count,), dtype)
         in_blocks = count - count % BLOCK
@@ -90,7 +90,7 @@ class Generator(Stream):
 
     def log_normal(self, shape: Sequence[int], mean: float, std: float) -> Any:
         """Tensor.log_normal_, in double precision."""
-        return np.exp(np.array(self.pairs(math.prod(shape))) * std + mean).reshape(shape)
+        return np.exp(np.array(self.normals_in_pairs(math.prod(shape))) * std + mean).reshape(shape)
 
     def cauchy(self, shape: Sequence[int], median: float, sigma: float) -> Any:
         """Tensor.cauchy_, in double precision."""
@@ -127,7 +127,7 @@ class Generator(Stream):
         while True:
             y = 0.0
             while y <= 0:
-                (x,) = self.pairs(1)
+                (x,) = self.normals_in_pairs(1)
                 y = 1 + c * x
             cube, u, square = y**3, 1 - self._double(), x * x
             if u < 1 - float(np.float32(0.0331)) * square * square or math.log(u) < (
@@ -189,7 +189,7 @@ def transformed(uniforms: Any, mean: float, std: float) -> Any:
     Box-Muller pair.
     """
     if uniforms.dtype != np.float32:
-        return transform(uniforms) * std + mean
+        return box_muller(uniforms) * std + mean
     u = uniforms.reshape(-1, 2, BLOCK // 2)
     radius = np.sqrt(np.float32(-2) * _log(np.float32(1) - u[:, 0]))
     sine, cosine = _sine_and_cosine(np.float32(2 * math.pi) * u[:, 1])

@@ -11,7 +11,7 @@ from ..python.operations import plain
 from ..python.values import Class, Machine, Unsupported, error
 from .arguments import kind_of, no_overload
 from .dtypes import DType
-from .parameter_lists import takes
+from .parameter_lists import too_many_message
 from .signatures import Function, overload_of, refuse_overloads
 from .tensor import Tensor
 
@@ -104,7 +104,7 @@ def _check_sizes(m: Machine, name: str, args: Sequence[Any], named: Mapping[str,
         if len(args) > 1:
             if name in OVERLOADS:
                 raise _wrong(m, name, args, named)
-            raise error("TypeError", takes(name, 1, 1, len(args)))
+            raise error("TypeError", too_many_message(name, 1, 1, len(args)))
         sizes = [*first]
         if sizes and isinstance(sizes[0], float | str | None):
             text = (
@@ -115,7 +115,7 @@ def _check_sizes(m: Machine, name: str, args: Sequence[Any], named: Mapping[str,
         sizes = [*args] or [first]
     else:
         if len(args) > 1 and name not in OVERLOADS:
-            raise error("TypeError", takes(name, 1, 1, len(args)))
+            raise error("TypeError", too_many_message(name, 1, 1, len(args)))
         raise _wrong(m, name, args, named) if len(args) > 1 else _no_size(m, name, args, first)
     _check_integers(m, name, sizes)
     if name == "zeros" and any(isinstance(n, int) and n < 0 for n in sizes):
@@ -255,7 +255,7 @@ def _check_tensor(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> 
     if not args and "data" not in named:
         raise error("TypeError", 'tensor() missing 1 required positional arguments: "data"')
     if len(args) > 1:
-        raise error("TypeError", takes("tensor", 1, 1, len(args)))
+        raise error("TypeError", too_many_message("tensor", 1, 1, len(args)))
 
 
 CHECKS = {

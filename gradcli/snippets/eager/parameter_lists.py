@@ -1,10 +1,10 @@
-"""Parameters of PyTorch's functions: the number of positional arguments, the names of those written
-in Python, and deprecated orders of arguments.
+"""Parameters of PyTorch's functions, for the errors of wrong calls: the parameters' names, how many
+arguments may be positional, and deprecated orders of arguments.
 
-`keywords.txt` lists the parameters of functions that are written in Python, by module; errors of
-the others are in signatures.py. `positional.txt` lists the number of positional arguments of the
-functions that gradcli has: `celu=1-2` takes one or two; `sin=none` is a method without arguments;
-`quantile=~4` has several signatures with at most four. The tensor before the dot of a method call
+`keywords.txt` lists, by module, the parameters of those functions of PyTorch that are written in
+Python; signatures.py has the errors of native functions. `positional.txt` lists how many positional
+arguments a function takes: `celu=1-2` takes one or two; `sin=none` is a method without arguments;
+`quantile=~4` has several signatures, with at most four. The tensor before the dot of a method call
 does not count. Deprecated orders are a field of the operators' definitions.
 """
 
@@ -24,7 +24,9 @@ KEYWORDS = Path(__file__).with_name("keywords.txt")
 
 @cache
 def _parameters() -> dict[str, list[str]]:
-    """The parameters of functions, by path."""
+    """The parameters of each function, by its dotted name, such as torch.nn.functional.celu; those
+    with a default end with "=".
+    """
     result: dict[str, list[str]] = {}
     module = ""
     for line in KEYWORDS.read_text(encoding="utf-8").splitlines():
@@ -36,14 +38,19 @@ def _parameters() -> dict[str, list[str]]:
     return result
 
 
-def parameters_of(path: str) -> list[str]:
-    """The parameters of a function; an empty list if it is not in the table."""
-    return _parameters().get(path, [])
+def parameters_of(dotted_name: str) -> list[str]:
+    """The parameters of a function, such as torch.nn.functional.celu; those with a default end with
+    "=". An empty list if the function is not in the table.
+    """
+    return _parameters().get(dotted_name, [])
 
 
-def check_keywords(path: str, name: str, count: int, named: Mapping[str, Any]) -> None:
-    """Refuse keywords that a function does not have, and missing arguments."""
-    parameters = parameters_of(f"{path}.{name}")
+def check_keywords(module: str, name: str, count: int, named: Mapping[str, Any]) -> None:
+    """Raise Python's TypeError if a call with `count` positional arguments has an unknown keyword,
+    two values for a parameter, or a missing argument. Functions that are not in the table are not
+    checked.
+    """
+    parameters = parameters_of(f"{module}.{name}")
     if not parameters:
         return
     names = [p.rstrip("=") for p in parameters]
@@ -62,6 +69,7 @@ def check_keywords(path: str, name: str, count: int, named: Mapping[str, Any]) -
 
 
 def _listed(names: list[str]) -> str:
+    """Two names or more, as Python's messages list them: 'a', 'b', and 'c'."""
     comma = "," if len(names) > 2 else ""
     return ", ".join(names[:-1]) + f"{comma} and {names[-1]}"
 
@@ -72,17 +80,19 @@ POSITIONAL = Path(__file__).with_name("positional.txt")
 
 
 class PositionalCounts(NamedTuple):
-    """The least and the largest number of positional arguments; `ways`: the function has several
-    signatures.
+    """The least and the largest number of positional arguments; the least is -1 for a method that
+    takes no arguments. `overloaded`: the function has several signatures, and only the largest
+    number is known.
     """
 
     least: int
     most: int
-    ways: bool = False
+    overloaded: bool = False
 
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
+    """The entries of `positional.txt`, such as "1-2", by module and name of the function."""
     result: dict[str, dict[str, str]] = {}
     for line in POSITIONAL.read_text(encoding="utf-8").splitlines():
         if line.endswith(":"):
@@ -94,8 +104,8 @@ def _table() -> dict[str, dict[str, str]]:
 
 @cache
 def positional_counts(module: str, name: str) -> PositionalCounts | None:
-    """The numbers of positional arguments of a function of a module, or a method of torch.Tensor;
-    None if they are not known.
+    """The numbers of positional arguments of a function of a module, or of a method for the module
+    "torch.Tensor"; None if they are not known.
     """
     text = _table().get(module, {}).get(name)
     if text is None:
@@ -108,22 +118,22 @@ def positional_counts(module: str, name: str) -> PositionalCounts | None:
     return PositionalCounts(int(least), int(most or least), text.startswith("~"))
 
 
-def too_many(module: str, name: str, count: int) -> str | None:
-    """PyTorch's error for too many positional arguments; None if there are not too many, "" if the
-    message lists signatures.
+def message_if_too_many(module: str, name: str, count: int) -> str | None:
+    """PyTorch's message if `count` positional arguments are too many; otherwise None. The message
+    is "" if PyTorch's lists the signatures instead, which are not known here.
     """
     known = positional_counts(module, name)
     if known is None or count <= known.most:
         return None
-    if known.ways:
+    if known.overloaded:
         return ""
     if known.least < 0:
         return f"TensorBase.{name}() takes no arguments ({count} given)"
-    return takes(name, known.least, known.most, count)
+    return too_many_message(name, known.least, known.most, count)
 
 
-def takes(name: str, least: int, most: int, passed: int) -> str:
-    """PyTorch's message for more than `most` positional arguments."""
+def too_many_message(name: str, least: int, most: int, passed: int) -> str:
+    """Python's message for more than `most` positional arguments."""
     count = f"from {least} to {most}" if least < most else most
     arguments = "argument" if count == 1 else "arguments"
     were = "was" if passed == 1 else "were"
@@ -136,9 +146,12 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 FACTORS = ("alpha", "beta", "value")
 
 
-def current(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Call:
-    """The arguments in the current order, if a call uses a deprecated one. A method's tensor is the
-    first argument; the name may end with an underscore.
+def in_current_order(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Call:
+    """The arguments of a call, in the current order if the call uses a deprecated one.
+
+    In a deprecated order, numbers stand before or between tensors, as in torch.add(x, 2, y). They
+    become the keywords alpha, beta and value, and the tensors remain positional. The first argument
+    of a method is its tensor; the name of an in-place method may end with an underscore.
     """
     if len(args) < 3 or not any(map(_is_factor, args[:2])):
         return args, named
@@ -152,6 +165,7 @@ def current(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Call:
 
 
 def _fits(name: str, value: Any) -> bool:
+    """Whether a value may be that of a parameter: a number for a factor, otherwise a tensor."""
     return _is_factor(value) if name in FACTORS else isinstance(value, Tensor)
 
 

@@ -15,7 +15,7 @@ from ..python.values import Class, Machine, error
 from .arguments import kind_of, mismatch_text, no_overload
 from .devices import Device
 from .dtypes import DType
-from .parameter_lists import takes
+from .parameter_lists import too_many_message
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
@@ -205,7 +205,9 @@ class _Parser:
         listed = first is not None and overload.positional == 1 and first.kind == "tuple of ints"
         several = listed and bool(self.args) and self._integer(self.args[0])
         if len(self.args) > overload.positional and not several:
-            raise Misfit(takes(self.name, overload.least, overload.positional, len(self.args)))
+            raise Misfit(
+                too_many_message(self.name, overload.least, overload.positional, len(self.args))
+            )
         place, used = 0, 0
         for k, parameter in enumerate(overload.parameters):
             if place < len(self.args):

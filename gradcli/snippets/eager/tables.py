@@ -17,7 +17,7 @@ from .arguments import check_tensors
 from .dtypes import BOOL, FLOAT64, INT64
 from .maker_arguments import check_maker
 from .mode import MODE
-from .parameter_lists import check_keywords, current, too_many
+from .parameter_lists import check_keywords, in_current_order, message_if_too_many
 from .signatures import knows, refuse_arguments, with_torch_names
 from .tensor import Tensor, tensors_in
 from .views import check_memory
@@ -94,7 +94,7 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
-        (self, *rest), named = current(name, (self, *args), named)
+        (self, *rest), named = in_current_order(name, (self, *args), named)
         args = tuple(rest)
         if named:
             named = _checked_names(m, f"Tensor.{name}", args, named)
@@ -155,7 +155,7 @@ def _checked(path: str, value: Any) -> Any:
         for arg in args:
             if isinstance(arg, Instance) and arg.cls.lookup(OVERRIDE) is not MISSING:
                 return m.call(m.get(arg, OVERRIDE), (checked, (arg.cls,), args, named))
-        args, named = current(value.name, args, named)
+        args, named = in_current_order(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
         if named:
             named = _checked_names(m, f"{path}.{value.name}", args, named)
@@ -210,7 +210,7 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
 
 def check_places(path: str, name: str, count: int) -> None:
     """Refuse more positional arguments than a function of PyTorch takes."""
-    message = too_many(path, name, count)
+    message = message_if_too_many(path, name, count)
     if message == "":
         raise Unsupported(f"{name}() with {count} positional arguments")
     if message:

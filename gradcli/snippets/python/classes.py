@@ -1,4 +1,6 @@
-"""Classes with generated methods: dataclasses, named tuples, enumerations."""
+"""Dataclasses, named tuples and enumerations in programs that are run: the classes of the program,
+and the methods that Python's library generates for them. A parameter `m` is the interpreter.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -28,7 +30,9 @@ FROZEN = Class("FrozenInstanceError", (EXCEPTIONS["AttributeError"],), module="d
 
 
 class Field:
-    """A field of a dataclass: its default, and in which generated methods it takes part."""
+    """A field of a dataclass or a named tuple: its default, and which generated methods use it. A
+    program sees an Instance of FIELD instead.
+    """
 
     __slots__ = ("compare", "default", "factory", "in_repr", "init", "name")
 
@@ -66,6 +70,9 @@ def dataclass(m: Any, cls: Any = None, **options: Any) -> Any:
 
 
 def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
+    """The same class, with its fields in `cls.cache` and the generated methods among its members,
+    except those that the class defines itself.
+    """
     fields: dict[str, Field] = {}
     for base in reversed(cls.mro[1:]):
         fields.update(base.cache.get("fields", {}))
@@ -97,7 +104,10 @@ def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
 
 
 def declared(cls: Class, name: str) -> Field:
-    """The field that an annotation declares."""
+    """The field that an annotation declares, as `x: int = 0`. If its default is a call of `field`,
+    the class attribute is replaced by the default in that call, or deleted if there is none.
+    Raises Python's ValueError for a list, dict or set as default.
+    """
     default = cls.members.get(name, MISSING)
     if isinstance(default, Instance) and default.cls is FIELD:
         field = Field(name, MISSING, default.payload)
@@ -115,6 +125,7 @@ def declared(cls: Class, name: str) -> Field:
 
 
 def check_order(fields: Iterable[Field]) -> None:
+    """Raise Python's TypeError if a field without a default follows one with a default."""
     optional = False
     for field in fields:
         if field.init and optional and not field.optional:
@@ -143,7 +154,10 @@ def starter(cls: Class, fields: dict[str, Field]) -> Callable:
 
 
 def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]) -> dict[str, Any]:
-    """The value of each field, from the arguments of a call."""
+    """The values that the arguments of a call give to fields, by name; fields left to their default
+    are missing. Raises Python's TypeError for arguments that do not fit. `name` is the function in
+    the messages; its positional arguments are counted with self or cls.
+    """
     names = [f.name for f in fields]
     values = dict(zip(names, args))
     for key, value in named.items():
@@ -171,25 +185,30 @@ def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]
 
 
 def shown(m: Any, self: Any, fields: Iterable[Field]) -> str:
+    """The `__repr__` of a dataclass."""
     parts = [f"{f.name}={m.repr(m.get(self, f.name))}" for f in fields if f.in_repr]
     return f"{m.type_name(self)}({', '.join(parts)})"
 
 
 def key_of(m: Any, self: Any, fields: Iterable[Field]) -> tuple:
+    """The values of the fields by which instances are compared."""
     return tuple([m.get(self, f.name) for f in fields if f.compare])
 
 
 def compared(m: Any, name: str, a: Any, b: Any, fields: Iterable[Field]) -> Any:
+    """A comparison method of a dataclass; `name` is Lt, LtE, Gt, GtE or Eq."""
     if m.class_of(a) is not m.class_of(b):
         return NotImplemented
     return m.compare(name, key_of(m, a, fields), key_of(m, b, fields))
 
 
 def refuse_frozen(m: Any, self: Any, name: str, to: Any) -> None:
+    """The `__setattr__` of a frozen dataclass."""
     raise error(FROZEN, f"cannot assign to field '{name}'")
 
 
 def fields_of(m: Any, value: Any) -> dict[str, Field]:
+    """The fields of a dataclass, or of an instance of one; Python's TypeError for other values."""
     cls = value if isinstance(value, Class) else m.class_of(value)
     for base in cls.mro:
         if "fields" in base.cache:
@@ -233,6 +252,7 @@ def replaced(m: Any, value: Any, **changes: Any) -> Any:
 
 
 def field_objects(m: Any, value: Any) -> tuple:
+    """dataclasses.fields; the results have a name only."""
     result = []
     for name in fields_of(m, value):
         instance = Instance(FIELD)
@@ -263,7 +283,9 @@ DATACLASSES: dict[str, Any] = {
 
 
 def named_tuple(cls: Class, fields: list[Field]) -> Class:
-    """Add named fields to a class derived from tuple."""
+    """The same class, derived from tuple, with properties for its fields and the methods of named
+    tuples added.
+    """
     names = [f.name for f in fields]
 
     def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:
@@ -313,7 +335,9 @@ def make_named_tuple(
 
 
 def subclass_named_tuple(m: Any, cls: Class, **named: Any) -> None:
-    """Make named fields from the annotations of `class Point(NamedTuple)`."""
+    """Make `class Point(NamedTuple)` a named tuple, with fields from its annotations. Classes that
+    are derived from Point have its fields already.
+    """
     if NAMED_TUPLE not in cls.bases:
         return
     names = cls.members.get("__annotations__", {})
@@ -338,7 +362,10 @@ NAMED_TUPLE.cache["complete"] = True
 
 
 def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
-    """Make members of an enumeration from its class attributes."""
+    """Replace the class attributes of an enumeration by its members. Attributes with equal values
+    are one member; auto() has the value after the last integer, or in a StrEnum the name in lower
+    case.
+    """
     members: dict[str, Any] = {}
     last = 0
     for name, value in list(cls.members.items()):
@@ -361,7 +388,7 @@ def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
 
 
 def is_value(value: Any) -> bool:
-    """Whether a class attribute is a member of an enumeration."""
+    """Whether a class attribute becomes a member of an enumeration: it is no method or property."""
     return not isinstance(value, Function | Builtin | Property | Static | ClassMethod)
 
 
@@ -374,6 +401,7 @@ def find_member(m: Any, cls: Class, value: Any) -> Any:
 
 
 def text_of_enum(m: Any, self: Any) -> str:
+    """The `__str__` of IntEnum and StrEnum: the text of the value."""
     if self.payload is not None:
         return m.text(self.payload)
     return f"{self.cls.name}.{self.fields['name']}"
@@ -403,6 +431,7 @@ AUTO = Class("auto", (OBJECT,), module="enum")
 
 
 def refuse_flag(m: Any, *args: Any, **named: Any) -> Any:
+    """Refuse subclasses of enum.Flag."""
     raise Unsupported("enum.Flag")
 
 

@@ -1,4 +1,9 @@
-"""Assumed properties of matrices: symmetric, orthogonal, diagonal, positive definite."""
+"""Which matrices are symmetric or orthogonal, by assumption or by how they are computed, such as
+X.T @ X; and which tensors are symmetric or skew-symmetric in their first two dimensions.
+
+The assumptions are those of `--assume`: symmetric, diagonal, positive definite, orthogonal,
+permutation. An answer of no only means that nothing is known.
+"""
 
 from functools import lru_cache
 
@@ -9,31 +14,31 @@ from .atoms import defined, definition
 from .factoring import ODD, terms_of
 from .products import CACHE_SIZE, SUMS, constant_value
 
-DEEP, NEAR = 40, 12  # search depth for symmetry, and for parity
+DEEP, NEAR = 40, 12  # largest search depths of _symmetric and _parity
 REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
 
 
 def known(node: Node) -> tuple[str, ...]:
-    """The assumed properties of an input; () for other nodes."""
+    """The properties of an input that `--assume` names, such as "symmetric"; () for other nodes."""
     return node.attrs["known"] if node.op.name == "input" else ()
 
 
 def is_orthogonal(node: Node) -> bool:
-    """Whether a matrix is known to be orthogonal."""
+    """Whether a matrix is known to be orthogonal: by assumption, or as eigenvectors of eigh."""
     assumed = {"orthogonal", "permutation"} & {*known(node)}
     return bool(assumed) or defined(node).op.name == "eigh_vectors"
 
 
 def is_symmetric(node: Node) -> bool:
-    """Whether a matrix is known to be symmetric."""
+    """Whether a node is known to be a symmetric matrix."""
     if node.ndim != 2 or node.shape[0] != node.shape[1]:
         return False
     return _symmetric(node, DEEP)
 
 
 def parity(node: Node) -> int:
-    """1 if a node is known to equal its transpose in the first two dimensions, -1 if it is known to
-    equal the negative of that transpose, such as x[:, None] - x; otherwise 0.
+    """1 if a tensor is known to be symmetric in its first two dimensions, -1 if it is known to be
+    skew-symmetric in them, such as x[:, None] - x; otherwise 0. A 0-d tensor counts as symmetric.
     """
     return _parity(node, NEAR)
 
@@ -58,6 +63,7 @@ def _parity(node: Node, depth: int) -> int:
 
 
 def _parity_by_element(node: Node, parts: list[int]) -> int:
+    """The parity of an elementwise operation, from those of its operands."""
     name, (first, *others) = node.op.name, parts
     if name in ("mul", "div"):
         return first * others[0]
@@ -74,7 +80,7 @@ def _parity_by_element(node: Node, parts: list[int]) -> int:
 
 
 def _parity_of_reduction(node: Node, depth: int) -> int:
-    """The parity of a reduction over dimensions other than the first two."""
+    """The parity of a reduction over dimensions after the first two; 0 for other reductions."""
     x, dims = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
     inner = _parity(x, depth - 1) if dims and min(dims) > 1 else 0
     linear = node.op.name in ("sum", "mean")
@@ -82,7 +88,9 @@ def _parity_of_reduction(node: Node, depth: int) -> int:
 
 
 def _parity_of_pairs(node: Node) -> int:
-    """The parity of x[:, None] - x and X[:, None] * X[None]; 0 for other nodes."""
+    """The parity of a table of all pairs, such as x[:, None] - x for a vector x, or X[:, None] *
+    X[None] for a matrix X; 0 for other nodes.
+    """
     if node.op.name not in ("add", "sub", "mul", "maximum", "minimum") or len(node.parents) != 2:
         return 0
     a, b = map(_unsqueezed_operand, node.parents)
@@ -95,7 +103,8 @@ def _parity_of_pairs(node: Node) -> int:
 
 def _unsqueezed_operand(part: Node) -> tuple[Node, int] | None:
     """x and the position, 0 or 1, of the new dimension in x.unsqueeze(0), x.unsqueeze(1), x[None]
-    or x[:, None]; x without a new dimension counts as broadcast along dimension 0.
+    or x[:, None]. For x without a new dimension the position is 0, where broadcasting adds one.
+    None if an operand has its new dimension elsewhere.
     """
     dim: int | None = 0
     if part.op.name == "unsqueeze":
@@ -108,7 +117,7 @@ def _unsqueezed_operand(part: Node) -> tuple[Node, int] | None:
 
 
 def _new_dimension(part: Node) -> int | None:
-    """The position of the new dimension in x[:, None]; None if the index does more."""
+    """The position of the new dimension in x[:, None]; None if the index does anything else."""
     index = full_index(part.attrs["index"], part.parents[0].ndim)
     others = [i for i in index if i is not None]
     new = len(index) - len(others)
@@ -117,6 +126,7 @@ def _new_dimension(part: Node) -> int | None:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def _symmetric(node: Node, depth: int) -> bool:
+    """Whether a square matrix is known to be symmetric, by a search that is `depth` nodes deep."""
     name, parts = node.op.name, node.parents
     if depth == 0 or node.shape[-1:] != node.shape[-2:-1]:
         return False
@@ -141,7 +151,9 @@ def _symmetric(node: Node, depth: int) -> bool:
 
 
 def _symmetric_sum(node: Node, depth: int) -> bool:
-    """Whether the transpose of each term is a term: A - c * eye(n) + A.T."""
+    """Whether all terms of a sum are symmetric, or each has its transpose among the terms, with the
+    same coefficient: A - c * eye(n) + A.T.
+    """
     if all(i.shape == () or _symmetric(i, depth) for i in node.parents):
         return True
     terms = terms_of(node) or []
@@ -155,7 +167,9 @@ def _symmetric_sum(node: Node, depth: int) -> bool:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def _transposed(f: Node, depth: int) -> Node | None:
-    """The transpose of a factor; scalars are unchanged; None if it is no matrix."""
+    """The transpose of a factor; 0-d tensors are unchanged. None if the factor is neither a matrix
+    nor 0-d, or if the depth is used up.
+    """
     if depth == 0:
         return None
     if f.shape == () or (f.ndim == 2 and _symmetric(f, depth)):
@@ -177,7 +191,9 @@ def _are_transposes(a: Node, b: Node) -> bool:
 
 
 def _palindrome(node: Node, depth: int) -> bool:
-    """Whether a matrix product equals its transpose, such as X.T @ A @ X for a symmetric A."""
+    """Whether a matrix product reads the same when it is transposed, such as X.T @ A @ X for a
+    symmetric A: the first factor is compared with the last, the second with the last but one, ...
+    """
     factors = _factors(node)
     if len(factors) > DEEP:
         return False
@@ -191,11 +207,14 @@ def _palindrome(node: Node, depth: int) -> bool:
 
 
 def _is_projection(a: Node, b: Node) -> bool:
-    """Whether a @ b is X @ pinv(X), or pinv(X) @ X."""
+    """Whether a @ b is X @ pinv(X) or pinv(X) @ X, an orthogonal projection, which is symmetric."""
     return any(p.op.name == "pinv" and p.parents[0] is x for p, x in ((a, b), (b, a)))
 
 
 def _factors(node: Node) -> list[Node]:
+    """The factors of a product of matrices, from left to right. A matrix whose rows or columns are
+    multiplied by the elements of a vector is a product with a diagonal matrix.
+    """
     if node.op.name == "mul":
         return _scaled_factors(node) or [node]
     if node.op.name != "matmul" or any(i.ndim != 2 for i in node.parents):
@@ -204,7 +223,9 @@ def _factors(node: Node) -> list[Node]:
 
 
 def _scaled_factors(node: Node) -> list[Node]:
-    """diag(w) and the factors of A for w[:, None] * A, and those of A and diag(w) for A * w."""
+    """The factors of w[:, None] * A = diag(w) @ A and of A * w = A @ diag(w), for a vector w and a
+    matrix A; [] for other products.
+    """
     for part, A in (node.parents, node.parents[::-1]):
         w, dim = _unsqueezed_operand(part) or (part, 0)
         if w.ndim == 1 and A.ndim == 2 and A.shape == node.shape:

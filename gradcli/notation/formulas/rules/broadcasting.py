@@ -1,4 +1,7 @@
-"""Expansions that broadcasting makes redundant, and sums over broadcast dimensions."""
+"""Identities of expanded tensors: expansions that broadcasting makes redundant, and reductions of
+tensors with repeated or new dimensions. Also of constant tensors (ones, full), where, and a
+reduction that cancels.
+"""
 
 from collections.abc import Iterator
 
@@ -30,7 +33,9 @@ def _may_be_number(op: Operator) -> bool:
 
 
 def unbroadcast(x: Node) -> Node | None:
-    """A smaller node that broadcasts to x; None if there is none."""
+    """A node of a smaller shape whose elements, after broadcasting, are those of x, such as v for
+    v.expand(2, 3) and 1 for ones(2, 3); None if there is none.
+    """
     if x.op.name == "expand" or (x.op.name == "unsqueeze" and x.attrs["dim"] in (0, -x.ndim)):
         return x.inputs[0]
     if x.op.name == "reshape" and x.ndim > x.parents[0].ndim > 0:
@@ -46,7 +51,9 @@ def unbroadcast(x: Node) -> Node | None:
 
 
 def _unbroadcast_elementwise(x: Node) -> Node | None:
-    """sqrt(v + 1) for sqrt(v.unsqueeze(0) + 1); None if an operand is not broadcast."""
+    """sqrt(v + 1) for sqrt(v.unsqueeze(0) + 1); None if an operand with all dimensions of x has no
+    smaller form.
+    """
     parts = [unbroadcast(i) if i.ndim == x.ndim else i for i in x.parents]
     inputs = [i for i in parts if i is not None]
     if len(inputs) < len(x.inputs) or all(i.op.name == "constant" for i in inputs):
@@ -59,7 +66,9 @@ def _unbroadcast_elementwise(x: Node) -> Node | None:
 
 
 def _without_leading(x: Node) -> Node | None:
-    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True), which broadcasts equally."""
+    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True); None unless the dimensions are the
+    first ones, which broadcasting adds again.
+    """
     over = axes(x.attrs["dim"], x.parents[0].ndim)
     if over != tuple(range(len(over))):
         return None
@@ -78,7 +87,7 @@ def one_dimension(node: Node) -> Node | None:
 
 @rule("sum_to_size")
 def sum_over_broadcast_dimensions(node: Node) -> Node | None:
-    """x.sum_to_size(3) = x.sum(dim=0)."""
+    """x.sum_to_size(3) = x.sum(dim=0) for a 2x3 x."""
     x = node.parents[0]
     over = summed_axes(x.shape, node.shape)
     if not over:
@@ -105,7 +114,7 @@ def sum_over_all(node: Node) -> Node | None:
 
 @rule("sum", "mean")
 def sum_of_sum(node: Node) -> Node | None:
-    """x.sum(dim=1).sum(dim=0) = x.sum(dim=(0, 1)), and of all elements x.sum()."""
+    """x.sum(dim=1).sum(dim=0) = x.sum(dim=(0, 1)), written x.sum() if these are all dimensions."""
     inner, dim = node.parents[0], node.attrs["dim"]
     if inner.op is not node.op or inner.attrs["dim"] is None:
         return None
@@ -120,7 +129,9 @@ def sum_of_sum(node: Node) -> Node | None:
 
 @rule("sum")
 def sum_of_repeated(node: Node) -> Node | None:
-    """ones_like(x).sum(dim=0) = x.shape[0] * ones(...), and likewise for expanded tensors."""
+    """ones_like(x).sum(dim=0) = x.shape[0] * ones(x.shape[1]) for a matrix x; v.expand(n, m).sum(0)
+    = n * v for a vector v.
+    """
     x = node.parents[0]
     if x.op.name not in ("ones", "expand", "full"):
         return None
@@ -144,7 +155,7 @@ def sum_of_repeated(node: Node) -> Node | None:
 
 @rule("mean")
 def mean_of_constant(node: Node) -> Node | None:
-    """ones_like(x).mean(dim=0) = ones(...)."""
+    """ones_like(x).mean(dim=0) = ones(x.shape[1]) for a matrix x."""
     x = node.parents[0]
     if x.op.name not in ("ones", "zeros", "full") or not x.numel:
         return None
@@ -168,7 +179,7 @@ def sum_of_unsqueeze(node: Node) -> Node | None:
 
 @rule("full")
 def full_of_ones(node: Node) -> Node | None:
-    """full(n, 1.0) = ones(n)."""
+    """full((n,), 1.0) = ones(n)."""
     is_one = node.dtype == "float" and node.attrs["fill_value"] == 1
     return OPS["ones"](size=node.shape) if is_one and node.shape else None
 
@@ -206,7 +217,9 @@ def reduction_of_unsqueeze_cancelled(node: Node) -> Iterator[Node]:
 
 
 def _with_keepdim(total: Node, column: Node) -> Node | None:
-    """The reduction with keepdim=True, if the unsqueeze `column` restores its dimension."""
+    """The reduction `total` with keepdim=True, if the node `column`, an unsqueeze, has its new
+    dimension where the reduction removed one; otherwise None.
+    """
     if total.op.family != "reduction" or total.attrs["keepdim"] or total.ndim + 1 != column.ndim:
         return None
     if axes(total.attrs["dim"], column.ndim) != (axis(column.attrs["dim"], column.ndim),):
