@@ -1070,8 +1070,8 @@ def test_values_that_are_not_symmetric_do_not_count_where_one_triangle_is_read()
 
 def test_slopes_of_a_singular_matrix_tell_nothing():
     """At 2×3, X.T @ X is singular: what disagrees there is rounding."""
-    (*_, slopes, _) = package.check("logdet(X.T @ X)", claim="X = 2 * X @ inv(X.T @ X)")
-    assert (slopes["name"], slopes["ok"]) == ("finite differences", None)
+    found = package.check("logdet(X.T @ X)", shapes={"X": (2, 3)})
+    assert {c["name"]: c["ok"] for c in found}["finite differences"] is None
 
 
 def test_too_large_to_try():

@@ -53,6 +53,13 @@ CASES = [
     ("x.expand(4, 3)", {}, dict(x=(3,), out=(4, 3))),
     ("relu(x[1:]).expand(4, 3)", {}, dict(x=(4,), out=(4, 3))),
     ("inv(A) @ b", {}, dict(A=(2, 2), b=(2,), out=(2,))),
+    # the rank of X.T @ X is at most either size of X
+    ("inv(X.T @ X) @ X.T @ y", {}, dict(X=(3, 2), y=(3,), out=(2,))),
+    ("logdet(X @ X.T)", {}, dict(X=(2, 3), out=())),
+    ("det(-2 * X.T @ A @ X)", {}, dict(X=(3, 2), A=(3, 3), out=())),
+    ("h = X.T @ X; cholesky(h)", {}, dict(X=(3, 2), out=(2, 2))),
+    ("inv(X.T @ X + eye(X.shape[1]))", {}, dict(X=(2, 3), out=(3, 3))),
+    ("logdet(X.T @ X)", dict(shapes={"X": (2, 3)}), dict(X=(2, 3), out=())),
     (
         *("norm(x)**2/2 + lam.T@(A@x-b)", {}),
         dict(x=(2,), lam=(3,), A=(3, 2), b=(3,), out=()),

@@ -234,9 +234,10 @@ class Operator:
 
     # ---- typical shapes --------------------------------------------------------------------------
 
-    typical_inputs: Collection[Literal["matrices", "square", "batches"]] = ()
+    typical_inputs: Collection[Literal["matrices", "square", "invertible", "batches"]] = ()
     """Typical inputs, for the inference of shapes. "matrices": all are matrices; "square": a square
-    matrix; "batches": the first input has as many dimensions as the second.
+    matrix; "invertible": the first input has an inverse; "batches": the first input has as many
+    dimensions as the second.
     """
     typical_same_shape: Collection[str] = ()
     """The inputs that typically have the same shape, although they may be broadcast."""

@@ -257,6 +257,7 @@ def _of_square(value, **fields):
         value=value,
         dtype="float",
         flops=of_each_matrix(elimination),
+        typical_inputs=("invertible",),
         **fields,
     )
 

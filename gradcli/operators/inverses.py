@@ -54,6 +54,7 @@ def inverse_of(x):
     spelling="inv({0})",
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
+    typical_inputs=("invertible",),
     numpy="np.linalg.inv",
     input_dtypes="floats",
     saved=(..., INTERMEDIATE),
@@ -131,6 +132,7 @@ def _solve_flops(out, a, b, **_):
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
     flops=_solve_flops,
+    typical_inputs=("invertible",),
     input_dtypes="floats of one dtype",
     saved=(..., INTERMEDIATE),
 )

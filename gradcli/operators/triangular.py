@@ -137,6 +137,7 @@ def _of_positive(value, **fields):
         dtype="float",
         symmetric=("x",),
         flops=of_each_matrix(lambda n, _: n**3 / 3),
+        typical_inputs=("invertible",),
         **fields,
     )
 

@@ -9,12 +9,13 @@ Ranks are tried in order of plausibility (`ranks`).
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, count, islice, permutations, repeat, tee
+from itertools import chain, count, filterfalse, islice, permutations, repeat, tee
 from typing import NamedTuple
 
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Conflict, Shape, numel, text
+from ...operators.full_rank import least_sizes
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
 from .elements import sizes_by_positions
@@ -38,19 +39,21 @@ Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 class Outcome(NamedTuple):
     """The result of an attempt: the shapes of output and seed (upstream gradient), pairs of sizes
-    that differ but are usually equal, and ranks of inputs that are more plausible, because the
-    inputs are not broadcast.
+    that differ but are usually equal, ranks of inputs that are more plausible, because the inputs
+    are not broadcast, and pairs of sizes of which the first must not be less than the second.
     """
 
     out: Shape
     seed: Shape | None
     equal_sizes: list[tuple[int, int]]
     ranks: Mapping[str, int] = {}
+    least_sizes: Sequence[tuple[int, int]] = ()
 
     @classmethod
     def of(cls, roots: list[Node], seed: Shape | None) -> "Outcome":
         """The outcome of a graph whose first root is the output."""
-        return cls(roots[0].shape, seed, unusual_sizes(roots), unbroadcast_ranks(roots))
+        ranks = unbroadcast_ranks(roots)
+        return cls(roots[0].shape, seed, unusual_sizes(roots), ranks, least_sizes(roots))
 
 
 Attempt = Callable[[dict[str, Shape]], Outcome]  # builds the program with these shapes
@@ -271,7 +274,7 @@ def _unify(
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed, equal_sizes, _ = attempt(shapes)
+            out, seed, equal_sizes, *_ = attempt(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
@@ -306,7 +309,11 @@ def _smallest(
     output is empty (x[2:] of two elements), has one element, so that its seed would be 1, or has a
     size of 1 by coincidence.
     """
-    free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, attempt)
+    stand_ins = known | {n: sizes.of(s) for n, s in symbolic.items()}
+    outcome, free = if_applicable(partial(attempt, stand_ins)), sizes.free()
+    ones = 0 if outcome is None else outcome.out.count(1)
+    if outcome is not None and outcome.least_sizes:
+        numberings = _in_order(numberings, free, outcome.least_sizes)
     error = GradcliError("shape", "there are no shapes that fit together")
     passed: list[tuple[tuple[bool, bool], Inferred]] = []
     for k, numbers in enumerate(numberings):
@@ -332,10 +339,19 @@ def _smallest(
     raise error
 
 
-def _ones(shapes: dict[str, Shape], attempt: Attempt) -> int:
-    """The number of output sizes that are 1 if the sizes of inputs are stand-ins."""
-    outcome = if_applicable(partial(attempt, shapes))
-    return 0 if outcome is None else outcome[0].count(1)
+def _in_order(
+    numberings: Iterator[tuple[int, ...]], free: Sequence[int], pairs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, ...]]:
+    """The numberings in which the first size of each pair is not less than the second; after them,
+    all others.
+    """
+
+    def holds(numbers: tuple[int, ...]) -> bool:
+        chosen = dict(zip(free, numbers, strict=True))
+        return all(chosen.get(a, a) >= chosen.get(b, b) for a, b in pairs)
+
+    preferred, others = tee(numberings)
+    return chain(filter(holds, preferred), filterfalse(holds, others))
 
 
 def _numbered(
