@@ -1,7 +1,7 @@
 """The answer to a pasted error message, as data and document; and the list of known messages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
@@ -41,8 +41,13 @@ def answer(text: str) -> Answer | None:
     message, old = result.template.message, old_wording(result)
     named, before = values(result), old.before if old else ""
     labelled = {label: named[name] for name, label in message.values.items() if name in named}
-    filled = HOLE.sub(lambda hole: named.get(hole[1], hole[0]), message.text)
+    filled = _filled(message.text, named)
     return Answer(message, tuple(rivals(result)), labelled, before, filled, sentence(named))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """A wording with values for its placeholders; … for unknown ones."""
+    return HOLE.sub(lambda hole: values.get(hole[1], "…"), text.strip())
 
 
 LISTED = "gradcli why lists the messages it knows"
@@ -105,7 +110,7 @@ def _meaning(a: Answer) -> Section:
     if a.message.elsewhere:
         blocks.append(Note("not-only-here", words(ELSEWHERE)))
     if a.before:
-        today = f"This wording is from before PyTorch {a.before}. Today: {a.message.text.strip()}"
+        today = f"This wording is from before PyTorch {a.before}. Today: {a.text}"
         blocks.append(Note("old-wording", words(today)))
     return Section("meaning", words(_titled(a.message, a.text)), (), tuple(blocks))
 
@@ -131,7 +136,7 @@ def _other(message: Message) -> Section:
 
 
 def _titled(message: Message, text: str) -> str:
-    return _short(f"{message.kind}: {text.strip()}")
+    return _short(f"{message.kind}: {_filled(text, {})}")
 
 
 def _short(text: str) -> str:
@@ -154,7 +159,7 @@ def listing_document(full: bool) -> Document:
     for topic, title in topics().items():
         members = [m for m in messages() if m.topic == topic]
         listed = members if full else members[:PER_TOPIC]
-        rows = tuple(Row((plain(_short(m.text)),)) for m in listed)
+        rows = tuple(Row((plain(_short(_filled(m.text, {}))),)) for m in listed)
         omitted = len(members) - len(listed)
         remark = words(f"{omitted} more") if omitted else ()
         sections.append(Section(topic, words(title), remark, (Table(rows),)))
