@@ -54,6 +54,13 @@ NOT_LEAF = (
     "github.com/pytorch/pytorch/pull/30531 for more information. (Triggered internally at "
     "/__w/pytorch/pytorch/build/aten/src/ATen/core/TensorBody.h:493.)"
 )
+REVERSED = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+    "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
+    "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
+    "tensor. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4314.)"
+)
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
     " If you want to use a computed variable in a subgraph that doesn't require differentiation "
@@ -126,6 +133,8 @@ def _transposed(m: Machine, self: Tensor, name: str) -> Tensor:
         text = f"tensor.{name} is only supported on {allowed}. Got {self.ndim}-D tensor."
         more = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
         raise error("RuntimeError", text + more)
+    if name == "T" and self.ndim not in (0, 2) and all(w.message != REVERSED for w in m.warned):
+        m.warn(EXCEPTIONS["UserWarning"], REVERSED)  # once in a process
     return calls.call(name, (self,), {}, method=True)
 
 

@@ -95,8 +95,9 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
         if tensor.ndim == 2 and case.of(operand) not in inputs:
             yield case.appended(operand, ".T")
     for node in products:
-        yield case.replaced(node.right, f"{case.operand(node.right)}.T")
-        yield case.replaced(node.left, f"{case.operand(node.left)}.T")
+        for factor in (node.right, node.left):
+            if len(case.shape(factor) or (0, 0)) == 2:
+                yield case.replaced(factor, f"{case.operand(factor)}.T")
         yield case.replaced(node, f"{case.of(node.right)} @ {case.of(node.left)}")
     for call in case.calls("matmul", "mm", "mv", "dot", "linear"):
         for given in call.args:
