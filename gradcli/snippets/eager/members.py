@@ -61,6 +61,10 @@ REVERSED = (
     "tensor. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4314.)"
 )
+OF_ONE_NUMBER = (
+    "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases. "
+    "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4321.)"
+)
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
     " If you want to use a computed variable in a subgraph that doesn't require differentiation "
@@ -133,8 +137,10 @@ def _transposed(m: Machine, self: Tensor, name: str) -> Tensor:
         text = f"tensor.{name} is only supported on {allowed}. Got {self.ndim}-D tensor."
         more = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
         raise error("RuntimeError", text + more)
-    if name == "T" and self.ndim not in (0, 2) and all(w.message != REVERSED for w in m.warned):
-        m.warn(EXCEPTIONS["UserWarning"], REVERSED)  # once in a process
+    if name == "T" and self.ndim != 2:
+        text = REVERSED if self.ndim else OF_ONE_NUMBER
+        if all(w.message != text for w in m.warned):  # PyTorch warns once in a process
+            m.warn(EXCEPTIONS["UserWarning"], text)
     return calls.call(name, (self,), {}, method=True)
 
 
