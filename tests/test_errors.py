@@ -200,6 +200,8 @@ MISTAKES = [
     (["conv2d(x, w)", "-s", "x=1x3x5x5,w=2x4x3x3"], "shape", None, "has shape (2, 3, 3, 3)"),
     (["x.repeat(2)", "-s", "x=2x3"], "shape", "x.repeat(2)", "signature: repeat(x, repeats)"),
     (["sort(x, x)", "-s", "x=3"], "arguments", "sort(x, x)", "signature: sort(x, dim="),
+    (["inv(A.T @ A + eye(n)) @ b"], "arguments", "eye(n)", "a size of a tensor x is x.shape[0]"),
+    (["x @ 2", "-v", "x=[1,2]"], "shape", "x @ 2", "to multiply by a number, use *"),
     (["x.chunk(2.5)[0]", "-s", "x=3"], "arguments", "x.chunk(2.5)", "signature: chunk(input, ch"),
     (["relu = x; relu(x)"], "arguments", "relu(x)", "relu is a tensor here"),
     (["n = 3; n(x)"], "arguments", "n(x)", "n * (...)"),

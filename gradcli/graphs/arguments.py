@@ -86,7 +86,7 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
             raise GradcliError(
                 "arguments",
                 f"{name} of {op.name}() must be written as a number, got a tensor",
-                hint=op.usage(),
+                hint=f"{op.usage()}; a size of a tensor x is x.shape[0]",
             )
         if isinstance(op.attributes[name], bool) and not isinstance(value, bool):
             raise GradcliError(

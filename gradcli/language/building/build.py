@@ -170,7 +170,9 @@ class Builder(Scope):
                 left, right = promoted(left, right)
             by_function = of_bits or (of_masks and name == "add")  # which distinguishes masks
             called: Any = lookup(name) if by_function else OPS[name]
-            called.check_dtypes((left, right))
+            numbers = any(isinstance(x, int | float) for x in (left, right))
+            if not (numbers and isinstance(e.op, ast.MatMult)):  # x @ 2 is refused for its shapes
+                called.check_dtypes((left, right))
             if by_function:
                 return applied(self, called, [left, right], {}, e)
             of_array = is_array_program(self) and ARRAY_OPERATORS.get(name)

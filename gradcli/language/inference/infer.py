@@ -134,8 +134,11 @@ def _solved_or_misfit(
 
 
 def _without_stand_ins(error: GradcliError, unknown: Sequence[str]) -> GradcliError:
-    """The error with `?` for stand-ins in its message, and with a hint to give shapes."""
-    hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
+    """The error with `?` for stand-ins in its message, and with a hint to give shapes if these may
+    be its cause.
+    """
+    shapes = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
+    hint = error.hint if error.code == "arguments" and error.hint else shapes
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], error.message)
     return GradcliError(error.code, message, span=error.span, hint=hint)
 
