@@ -38,7 +38,7 @@ from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
 from .records import rename, underived, with_zeros
-from .single import fused
+from .single import fused, fused_double
 from .sizes import shape_value
 from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
@@ -251,13 +251,30 @@ def linspace(
     step = (number(b) - number(a)) / number(max(steps - 1, 1))
     places = np.arange(steps)
     up, down = places.astype(kind.numpy), (steps - 1 - places).astype(kind.numpy)
-    if kind.name == "float32":
-        low, high = fused(step, up, a), fused(-step, down, b)
+    if kind.name in ("float32", "float64"):
+        multiply_add = fused if kind.name == "float32" else fused_double
+        low, high = multiply_add(step, up, a), multiply_add(-step, down, b)
     else:
         low, high = number(a) + step * up, number(b) - step * down
     return finished(
         Tensor(np.where(places < max(steps // 2, 1), low, high).astype(kind.numpy), kind), **options
     )
+
+
+@define("torch")
+def logspace(
+    m: Machine, start: Any, end: Any, steps: int, base: float = 10.0, **options: Any
+) -> Tensor:
+    """Powers of `base` with evenly spaced exponents, including both ends."""
+    if steps < 0:
+        raise error("RuntimeError", "number of steps must be non-negative")
+    kind = options.pop("dtype", None) or MODE.default_dtype
+    a, b = (float(v.data.item() if isinstance(v, Tensor) else v) for v in (start, end))
+    m.spend(memory=8 * steps)
+    step, places = (b - a) / max(steps - 1, 1), np.arange(steps)
+    low, high = a + step * places, b - step * (steps - 1 - places)
+    exponents = np.where(places < max(steps // 2, 1), low, high)
+    return finished(Tensor(np.power(float(base), exponents).astype(kind.numpy), kind), **options)
 
 
 # ---- random numbers ------------------------------------------------------------------------------

@@ -85,6 +85,25 @@ def fused(a: Any, b: Any, c: Any) -> Any:
     return (_double(a) * _double(b) + _double(c)).astype(np.float32)
 
 
+def fused_double(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c in double precision, rounded once: the rounding errors of the product (Dekker 1971)
+    and of the sum (Knuth) are added to it.
+    """
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    total = product + c
+    added = total - product
+    return total + ((product - (total - added)) + (c - added) + error)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """Two numbers of 26 bits whose sum is x."""
+    scaled = (2.0**27 + 1) * x
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
 def _double(x: Any) -> Any:
     """Single precision converted to double; other values unchanged."""
     return np.asarray(x, np.float32).astype(np.float64)
