@@ -139,8 +139,7 @@ def _transposed(m: Machine, self: Tensor, name: str) -> Tensor:
         raise error("RuntimeError", text + more)
     if name == "T" and self.ndim != 2:
         text = REVERSED if self.ndim else OF_ONE_NUMBER
-        if all(w.message != text for w in m.warned):  # PyTorch warns once in a process
-            m.warn(EXCEPTIONS["UserWarning"], text)
+        m.warn(EXCEPTIONS["UserWarning"], text, once=True)
     return calls.call(name, (self,), {}, method=True)
 
 

@@ -199,8 +199,10 @@ class Interpreter(Operations, Texts, Attributes, Calls):
             raise Exhausted("output", f"prints more than the {OUTPUT:,} characters allowed")
         self.errors.append(text)
 
-    def warn(self, category: Class, message: str) -> None:
-        """Issue a warning, unless it is filtered; once for each line."""
+    def warn(self, category: Class, message: str, once: bool = False) -> None:
+        """Issue a warning, unless it is filtered; once for each line, or `once` in a program."""
+        if once and any(w.message == message for w in self.warned):
+            return
         action = next(
             (a for a, cls in self.filters if cls is None or category.derives_from(cls)), "default"
         )

@@ -52,7 +52,7 @@ class Machine(Protocol):
     def write(self, text: str) -> None:
         """Write to the program's stdout."""
 
-    def warn(self, category: "Class", message: str) -> None:
+    def warn(self, category: "Class", message: str, once: bool = False) -> None:
         """Issue a warning, as warnings.warn does."""
 
     def spend(self, steps: int = 1, memory: int = 0) -> None:
