@@ -62,7 +62,7 @@ class Scope:
 
 
 class Bindings(NamedTuple):
-    """The names that a statement binds in its scope, and those declares to be of another."""
+    """The names that a statement binds in its scope, and those it declares global or nonlocal."""
 
     names: frozenset[str]
     globals: frozenset[str]
