@@ -58,6 +58,7 @@ CASES = [
     ("logdet(X @ X.T)", {}, dict(X=(2, 3), out=())),
     ("det(-2 * X.T @ A @ X)", {}, dict(X=(3, 2), A=(3, 3), out=())),
     ("h = X.T @ X; cholesky(h)", {}, dict(X=(3, 2), out=(2, 2))),
+    (f"h = X.T @ X; {40 * 'h = h @ h; '}det(h)", {}, dict(X=(3, 2), out=())),
     ("inv(X.T @ X + eye(X.shape[1]))", {}, dict(X=(2, 3), out=(3, 3))),
     ("logdet(X.T @ X)", dict(shapes={"X": (2, 3)}), dict(X=(2, 3), out=())),
     (

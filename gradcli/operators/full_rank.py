@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..graphs import Node, walk
+from ..graphs import Node, upstream, walk
 
 
 def least_sizes(roots: Iterable[Node]) -> list[tuple[int, int]]:
@@ -15,12 +15,12 @@ def least_sizes(roots: Iterable[Node]) -> list[tuple[int, int]]:
 
 def _inner_sizes(m: Node) -> set[int]:
     """The sizes over which a product sums, each of which bounds its rank."""
-    if m.op.name == "matmul" and all(i.ndim == 2 for i in m.parents):
-        a, b = m.parents
-        return {a.shape[-1]} | _inner_sizes(a) | _inner_sizes(b)
-    if m.op.name in ("transpose", "neg"):
-        return _inner_sizes(m.parents[0])
-    if m.op.name in ("mul", "div"):
-        matrices = [i for i in m.parents if i.ndim == 2]
-        return _inner_sizes(matrices[0]) if len(matrices) == 1 else set()
-    return set()
+    parts = upstream(m, _factors)
+    return {n.parents[0].shape[-1] for n in parts if n.op.name == "matmul" and _factors(n)}
+
+
+def _factors(m: Node) -> list[Node]:
+    """The matrices of a product, or the matrix that is transposed or scaled."""
+    matrices = [i for i in m.parents if i.ndim == 2]
+    count = {"matmul": 2, "transpose": 1, "neg": 1, "mul": 1, "div": 1}.get(m.op.name)
+    return matrices if len(matrices) == count else []
