@@ -8,6 +8,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from gradcli.limits import DEFAULTS
@@ -80,11 +81,23 @@ def browser():
 
 
 def _example(item):
-    """The example that a test is about, of the table of operators or of the identities."""
+    """What a test is about, which other tests compute too: an example of the table of operators, an
+    identity, a part of the programs that raise.
+    """
     known = getattr(item, "callspec", None)
-    return next(
-        (known.params[x] for x in ("example", "identity") if known and x in known.params), None
-    )
+    kinds = ("example", "identity", "part")
+    return next((known.params[x] for x in kinds if known and x in known.params), None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Report set-up and clean-up only where they fail: to send the reports of all of them from one
+    process to another takes longer than many a test.
+    """
+    for report in runtestprotocol(item, nextitem=nextitem, log=False):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_collection_finish():

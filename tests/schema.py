@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 try:
-    import jsonschema
+    import jsonschema_rs
 except ImportError:  # then nothing is held to it
-    jsonschema = None
+    jsonschema_rs = None
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 LONGEST = 100_000  # characters of what is looked at: numbers without end look alike
@@ -32,14 +32,14 @@ def strict(part: Any) -> Any:
 def validator(name: str) -> Any:
     """What holds JSON to a definition."""
     schema = strict(SCHEMA) | {"$ref": f"#/$defs/{name}"}
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema_rs.Draft202012Validator(schema)
 
 
 def hold(name: str, text: str) -> None:
     """Raises where JSON is not as a definition says."""
-    if jsonschema is not None and len(text) <= LONGEST:
+    if jsonschema_rs is not None and len(text) <= LONGEST:
         found = next(iter(validator(name).iter_errors(json.loads(text))), None)
-        assert found is None, f"{found.json_path}: {found.message[:500]}"
+        assert found is None, f"{found.instance_path}: {found.message[:500]}"
 
 
 def hold_command(args: list[str], status: int, out: str) -> None:

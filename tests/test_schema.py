@@ -10,7 +10,7 @@ from gradcli.batches import ANSWERS, FIELDS
 from gradcli.cli.main import COMMANDS
 from gradcli.explanation.data import KEYS
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
 PROGRAM = "import torch\nx = torch.ones(2, requires_grad=True)\nx.sum().backward()\nprint(x.grad)\n"
 PRINTED = {
     "explain": ("a * a", "-v", "a=[1,nan]", "-g", "a", "--claim", "a = 2 * a * g"),
@@ -29,7 +29,7 @@ PRINTED = {
 
 
 def test_it_is_a_schema():
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema_rs.meta.validate(SCHEMA)
     assert SCHEMA["$defs"]["request"]["properties"] == FIELDS
     assert [*SCHEMA["$defs"]["explanation"]["properties"]] == [*KEYS, "document"]
 
@@ -88,5 +88,5 @@ def test_what_is_otherwise_is_refused(name, wrong):
 def test_keys_may_be_added():
     """For those who read: only the tests refuse keys that they do not know."""
     added = {"schema": "gradcli/1", "expression": "x", "other": 1}
-    jsonschema.validate(added, SCHEMA)
+    jsonschema_rs.validate(SCHEMA, added)
     assert strict(SCHEMA) != SCHEMA

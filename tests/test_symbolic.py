@@ -247,7 +247,11 @@ def test_variants(text, shapes):
     elements_are_the_numbers(Example(OPS["square"], text, shapes))
 
 
-@pytest.mark.parametrize("example", one_in(32, calls_and_variations()))
+# More elements are more of the same, and take most of the time.
+SMALL = [e for e in calls_and_variations() if sum(v.size for v in e.values.values()) <= 60]
+
+
+@pytest.mark.parametrize("example", one_in(32, SMALL))
 def test_calls(example):
     try:
         problem, given = posed(example)
