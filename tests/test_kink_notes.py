@@ -10,6 +10,7 @@ from support import one_row_in
 import gradcli as library
 
 CENTRE = [[[[0.0, 0.0]]]]
+OUTSIDE = [[[[-2.0, 0.0]]]]  # as far from the first of three elements as that from the second
 ONES, EYE, ZEROS = [[1.0, 1.0], [1.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]
 
 HIT = [
@@ -56,7 +57,10 @@ HIT = [
     ("x[x.argmax()]", {"x": [2.0, 2.0]}),
     ("F.embedding(torch.tensor([0, 1]), x, padding_idx=1)", {"x": EYE}),
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
-    ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
+    *(
+        ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": p})
+        for p in (CENTRE, OUTSIDE)
+    ),
     (
         "F.grid_sample(x, p, 'nearest', align_corners=False).sum()",
         {"x": [[[[1.0, 2.0]]]], "p": CENTRE},
@@ -108,6 +112,10 @@ NOT_HIT = [
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0]]]], "p": [[[[0.3, 0]]]]}),
     ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0]]]], "p": CENTRE}),
     ("F.grid_sample(x, p, 'nearest', align_corners=True)", {"x": [[[[1.0, 2, 4]]]], "p": CENTRE}),
+    (
+        "F.grid_sample(x, p, padding_mode='border', align_corners=True).sum()",
+        {"x": [[[[1.0, 2.0, 4.0]]]], "p": OUTSIDE},
+    ),
 ]
 
 

@@ -111,6 +111,8 @@ def test_equal_gradients(one, other, shapes):
 
 
 A, S = [[1.0, 2.0], [3.0, 4.0]], 1 / (1 + np.e)
+DIAGONAL = [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]
+SHIFTED = [[0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
 BY_HAND = [
     # The question gradcli began with: the gradient of a * a with a itself as the seed is 2 a².
     ("a * a", dict(a=[1.0, 2.0]), [1.0, 2.0], dict(a=[2.0, 8.0])),
@@ -119,6 +121,12 @@ BY_HAND = [
      dict(x=[[5.0, 6.0], [50.0, 60.0]], a=[[31.0], [42.0]])),
     # The gradient of the determinant is its cofactors (Jacobi's formula).
     ("det(x)", dict(x=A), None, dict(x=[[4.0, -3.0], [-2.0, 1.0]])),
+    # A singular matrix has cofactors too, its minors with signs; so do their derivatives.
+    ("(cofactors(x, det(x)) * t).sum()", dict(x=SHIFTED, t=[[1.0] * 3] * 3), None,
+     dict(t=[[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [6.0, 0.0, 0.0]])),
+    ("(cofactors_along(x, det(x), t) * w).sum()",
+     dict(x=DIAGONAL, t=[[1.0, 3.0, 4.0], [5.0, 6.0, 7.0], [8.0, 9.0, 10.0]], w=[[1.0] * 3] * 3),
+     None, dict(w=[[38.0, -15.0, -16.0], [-9.0, 3.0, 0.0], [-8.0, 0.0, 2.0]])),
     # Of log det X it is X⁻ᵀ (Petersen and Pedersen, The Matrix Cookbook, 57).
     ("logdet(x)", dict(x=[[2.0, 1.0], [1.0, 1.0]]), None, dict(x=[[1.0, -1.0], [-1.0, 2.0]])),
     # Of tr(AX) it is Aᵀ (The Matrix Cookbook, 100).

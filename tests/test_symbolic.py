@@ -223,6 +223,7 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
         for text in (
             *("inv(M)", "slogdet(M)[1]", "M @ M.mT"),
             *("solve(M, x)", "solve(M, x, left=False)", "solve_triangular(M, x, upper=True)"),
+            *("solve_triangular(M, x[0], upper=True)", "solve_triangular(M[0], x, upper=False)"),
             *("matrix_power(M, 3)", "M.diagonal(dim1=1, dim2=2)", "M.tril()", "M.norm(dim=(1, 2))"),
         )
     ),

@@ -19,8 +19,6 @@ class _Grouped(Kernel):
     def __init__(self, n, size, stride, padding, dilation, groups):
         super().__init__(n, size, stride, padding, dilation)
         self.groups = groups
-        if not isinstance(groups, int) or groups < 1:
-            raise GradcliError("arguments", f"groups must be positive, got {groups!r}")
 
     def sums(self, pattern, batched, *operands):
         """The einsum of windows, kernels and outputs.
@@ -69,6 +67,8 @@ def _check(name, n, input, weight, groups, channels):
     """Raise GradcliError unless weight has n + 2 dimensions, input n + 2, or n + 1 without a batch,
     and their channels fit.
     """
+    if not is_integer(groups) or groups < 1:
+        raise GradcliError("arguments", f"groups must be positive, got {groups!r}")
     if len(input) not in (n + 1, n + 2) or len(weight) != n + 2:
         order = "out, in" if "transpose" not in name else "in, out"
         raise GradcliError(
@@ -85,7 +85,7 @@ def _check(name, n, input, weight, groups, channels):
             channels,
             _of_input(weight, have, groups) if "transpose" not in name else None,
         )
-    if not isinstance(groups, int) or groups < 1 or weight[0] % groups:
+    if weight[0] % groups:
         raise GradcliError("shape", f"{weight[0]} channels do not divide into {groups!r} groups")
 
 
@@ -93,7 +93,7 @@ def _of_input(weight, channels, groups):
     """A hint with the shape of a weight that fits the input's channels; None if these cannot be
     divided into groups.
     """
-    if not is_integer(groups) or groups < 1 or channels % groups:
+    if channels % groups:
         return None
     fitting = shapes.text((weight[0], channels // groups, *weight[2:]))
     return f"a weight for this input{f' in {groups} groups' * (groups > 1)} has shape {fitting}"
