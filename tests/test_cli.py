@@ -1682,6 +1682,15 @@ def test_a_formula_that_is_too_long_is_said_to_be():
 
 
 @pytest.mark.parametrize(
+    ("expr", "others", "is_said"),
+    [("e ** x", [], True), ("e**-(x**2) / 2", [], True), ("e ** x", ["-v", "e=2."], False),
+     ("x ** e", [], False), ("e * x", [], False), ("e = exp(x); e ** x", [], False)],
+)  # fmt: skip
+def test_e_is_an_input(expr, others, is_said):
+    assert ("e-is-an-input" in gradcli(expr, *others).out) == is_said
+
+
+@pytest.mark.parametrize(
     ("expr", "other"),
     [("sum(x)", True), ("sum (2 * x)", True), ("h = sum(x); h * h", True), ("x.sum()", False),
      ("torch.sum(x)", False), ("sum(x, dim=1)", False), ("sum(x[0])", False)],

@@ -129,6 +129,7 @@ def about_the_problem(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
         *_not_finite(a),
         *_rounding(a, w),
         *_sums(a),
+        *_euler(a.problem),
         *broadcast_losses(a.problem),
     ]
 
@@ -239,6 +240,17 @@ def _sums(a: Analysis) -> list[tuple[str, str]]:
         for node in dict.fromkeys(walk([a.problem.out, *a.problem.named.values()]))
         if node.op.name == "sum" and node.span is not None and _is_bare(node)
     ]
+
+
+def _euler(problem: Problem) -> list[tuple[str, str]]:
+    """A note on e ** x where e is an input without values, and was probably meant as the number."""
+    e = problem.inputs.get("e")
+    if e is None or e.node in problem.values:
+        return []
+    powers = (n for n in walk([problem.out]) if n.op.name == "pow")
+    if all(n.inputs[0] is not e.node for n in powers):
+        return []
+    return [("e-is-an-input", "e is an input here; the power of Euler's number is exp(x).")]
 
 
 def _is_bare(node: Node) -> bool:
