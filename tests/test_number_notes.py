@@ -32,6 +32,8 @@ NUMBERS = [
     ("torch.lerp(x, 1, 0.5)", True),
     ("torch.where(x > 0, x, 2)", False),
     ("torch.clamp(x, 0)", False),
+    ("torch.stack([x[0], 2.])", True),
+    ("torch.stack([x[0], torch.tensor(2.)])", False),
 ]
 
 

@@ -77,12 +77,13 @@ def explain(streams: Streams, options: Options) -> None:
 def grad(streams: Streams, options: Options) -> None:
     """Print the gradients alone, as JSON.
 
-    On standard error stands which of them PyTorch lacks.
+    On standard error stands what PyTorch lacks or refuses.
 
     gradcli grad "a*a" -v "a=[1,2]" -g a
     """
     from ..explanation.arrays import rounded
     from ..explanation.in_pytorch.not_differentiated import not_differentiated
+    from ..explanation.in_pytorch.numbers_for_tensors import refused_calls
     from ..render.json import render_json
 
     result: dict[str, Any] = {}
@@ -95,6 +96,7 @@ def grad(streams: Streams, options: Options) -> None:
         values = analysis.grad_values().items()
         result |= {name: rounded(value, options.digits) for name, value in values}
         notes |= dict.fromkeys(text for _, text in not_differentiated(analysis))
+        notes |= dict.fromkeys(text for _, text in refused_calls(analysis.problem))
         notes |= dict.fromkeys(text for _, text in analysis.problem.notes)
     answer = result if len(result) > 1 else next(iter(result.values()))
     streams.write(render_json(answer, limits) + "\n", options.output)

@@ -39,7 +39,7 @@ from .in_pytorch.not_differentiated import (
     hessian_not_differentiated,
     not_differentiated,
 )
-from .in_pytorch.numbers_for_tensors import keepdim_without_dim, numbers_for_tensors
+from .in_pytorch.numbers_for_tensors import refused_calls
 from .phrases import listed, number_text
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ def about_the_problem(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
         *a.problem.notes,
         *_seed_notes(a),
         *_integers(a),
-        *numbers_for_tensors(a.problem),
-        *keepdim_without_dim(a.problem),
+        *refused_calls(a.problem),
         *unused(a),
         *not_differentiated(a),
         *_kinks(a, w),

@@ -16,6 +16,11 @@ from ..phrases import number_text
 REFUSED_NUMBER, MISSING_ARGUMENT = "number-for-tensor", "missing-argument"
 
 
+def refused_calls(p: Problem) -> list[tuple[str, str]]:
+    """Notes on calls for which PyTorch raises an error, and gradcli does not."""
+    return [*numbers_for_tensors(p), *keepdim_without_dim(p)]
+
+
 def numbers_for_tensors(p: Problem) -> list[tuple[str, str]]:
     """Notes on calls for which PyTorch raises an error because an argument is a number. Functions
     of NumPy, SciPy and JAX accept numbers.
@@ -63,7 +68,8 @@ def _refusal(node: Node) -> str | None:
     """The note on a call; None if PyTorch accepts it, or if the user has not written it."""
     op, is_number = node.op, [i is None or i.op.name == "constant" for i in node.inputs]
     places = [k for k, i in enumerate(node.inputs) if i is not None and is_number[k]]
-    refused = (k for k in places if k < len(op.inputs) and not op.takes_number(k, is_number))
+    listed = [k for k in places if op.variadic or k < len(op.inputs)]
+    refused = (k for k in listed if not op.takes_number(k, is_number))
     place = None if op.torch is None or op.sign else next(refused, None)
     if place is None or not _is_called(node, all(is_number)):
         return None
