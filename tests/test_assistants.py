@@ -209,6 +209,7 @@ def test_a_limit_is_raised_where_the_server_is_started(server):
     assert text.endswith("  gradcli mcp --limit elements=N raises it\n")
 
 
+@pytest.mark.sweep
 def test_a_call_that_takes_too_long_is_ended_and_the_next_is_answered():
     server = Server(Limits({"memory": 10**9}), deadline=3.0)
     slow = {"expr": json.loads(SLOW)["expr"], "values": {"x": "randn(300, 300)"}}

@@ -183,6 +183,7 @@ def test_a_killed_worker_costs_the_line_that_it_was_at():
         assert json.loads(again.text) == answer_to_square(5)
 
 
+@pytest.mark.sweep
 @watches
 def test_and_nothing_else():
     lines = [square(k) for k in range(200)]

@@ -460,6 +460,7 @@ def test_memory_of_an_explanation_is_estimated_before_it_is_taken(monkeypatch):
     assert not computed
 
 
+@pytest.mark.sweep
 def test_memory_counts_what_operators_make_on_the_way():
     for text in (
         "interpolate(x, size=10**7, mode='linear')",
@@ -512,7 +513,7 @@ def test_a_page_has_a_limit_of_programs(monkeypatch):
         pages.read_all(PAGE)
 
 
-@pytest.mark.parametrize("joined", ["sum", "statements"])
+@pytest.mark.parametrize("joined", one_in(2, ["sum", "statements"]))
 def test_long_programs_are_explained(joined):
     """Nothing recurses over the terms of a sum, or over what an input is used for."""
     chain = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1}) * x" for k in range(1, 1_500))])

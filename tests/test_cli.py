@@ -827,7 +827,7 @@ def command_lines(command: str) -> Iterator[list[str]]:
                     yield [*first, f"{word}={text}"]
 
 
-@pytest.mark.parametrize("command", one_in(3, COMMANDS))
+@pytest.mark.parametrize("command", one_in(6, COMMANDS))
 def test_a_command_line_without_a_mistake_is_read_as_typer_reads_it(command):
     for arguments in command_lines(command):
         read, values = well_formed.read(arguments, COMMANDS)
@@ -854,7 +854,7 @@ def test_what_may_be_a_mistake_is_left_to_typer(arguments):
     assert well_formed.read(arguments, COMMANDS) is None
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", one_in(4, COMMANDS))
 def test_help_of_every_command(command):
     result = process(command, "--help")
     assert (result.status, result.err) == (0, "")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from console import gradcli
+from support import one_in
 
 from gradcli.errors import CODES
 from gradcli.graphs import Operator
@@ -45,7 +46,7 @@ def code(page: str, language: str) -> list[str]:
 # ---- console blocks ------------------------------------------------------------------------------
 
 
-@each_page
+@pytest.mark.parametrize("page", one_in(2, PAGES))
 def test_console_blocks(page, tmp_path):
     console, skipped = docs.Console(str(tmp_path)), []
     for command in [c for block in docs.commands(PAGES[page]) for c in block]:
@@ -304,6 +305,7 @@ def _known_names(trees):
     return known.union(*(d.get("properties", ()) for d in (schema, *schema["$defs"].values())))
 
 
+@pytest.mark.sweep
 def test_what_a_docstring_names_is_there():
     """A name in backticks, of at least two letters; those that a rename leaves behind are not."""
     paths = (ROOT / "gradcli").rglob("*.py")

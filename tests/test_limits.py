@@ -7,6 +7,7 @@ import pytest
 from console import gradcli, shell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support import one_in
 
 from gradcli.errors import CODES, GradcliError
 from gradcli.language.posing import pose
@@ -70,9 +71,9 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
-def test_deep_expressions_are_refused_soon(text):
-    assert ends("grad", text, *X) in ("limit", "syntax")
+@pytest.mark.parametrize("name", one_in(4, DEEP))
+def test_deep_expressions_are_refused_soon(name):
+    assert ends("grad", DEEP[name], *X) in ("limit", "syntax")
 
 
 @pytest.mark.sweep
@@ -201,6 +202,7 @@ def test_no_more_is_read_than_may_be():
     assert shell("yes 'x +' | timeout 20 $GRADCLI grad - -v x=1").err.startswith("error[limit]")
 
 
+@pytest.mark.sweep
 def test_a_tree_that_does_not_fit_into_memory_is_not_made():
     for text in ("+".join(["x"] * 1_000_000), "y = x\n" * 300_000):
         assert ends("grad", "-", "-v", "x=1", stdin=text) == "limit"
@@ -596,7 +598,7 @@ def test_slips_of_the_pen_are_understood_or_refused(text, edits):
     poses(text)
 
 
-@settings(FUZZ, max_examples=200)
+@settings(FUZZ, max_examples=80)
 @given(st.text(max_size=30))
 def test_any_characters_are_understood_or_refused(text):
     poses(text)

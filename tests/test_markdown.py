@@ -7,6 +7,7 @@ import pytest
 from console import gradcli
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from support import one_in
 
 SQUARE = ("a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a")
 SYMBOLIC = ("x@a", "-s", "x=2x2,a=2x2", "-w", "x")
@@ -168,7 +169,7 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("expression", one_in(3, EXPRESSIONS))
 @pytest.mark.parametrize("values", [("-v", "x=[1.,2.]"), ("-s", "x=2")], ids=["numbers", "symbols"])
 def test_expressions(expression, values):
     tokens = parsed(*values, "--", expression)

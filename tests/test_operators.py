@@ -23,6 +23,7 @@ from support import (
     examples,
     first_examples,
     generator,
+    one_in,
     pose,
     stand_ins,
     weighted,
@@ -356,7 +357,7 @@ def operands(op, shapes, draw):
         yield OPS["input"](name=f"x{k}", shape=shape, dtype=dtype), np.asarray(array)
 
 
-@pytest.mark.parametrize("op", BROADCAST, ids=str)
+@pytest.mark.parametrize("op", one_in(3, BROADCAST))
 @settings(max_examples=25)
 @given(data=st.data())
 def test_broadcasting(op, data):

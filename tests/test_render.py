@@ -45,7 +45,7 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize("k", one_in(2, range(len(ASKED)), lambda k: " ".join(ASKED[k])[:40]))
+@pytest.mark.parametrize("k", one_in(6, range(len(ASKED)), lambda k: " ".join(ASKED[k])[:40]))
 def test_formats_made_of_json_are_those_made_at_once(k, tmp_path):
     asked, file = ASKED[k], tmp_path / "answer.json"
     file.write_text(gradcli(*asked, "-f", "json").out, encoding="utf-8")

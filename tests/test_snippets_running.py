@@ -29,7 +29,7 @@ def without_addresses(text: str) -> str:
     return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
-@pytest.mark.parametrize("name", one_in(4, PROGRAMS))
+@pytest.mark.parametrize("name", one_in(8, PROGRAMS))
 def test_prints_what_pytorch_prints(name: str) -> None:
     """No error, nothing unsupported."""
     reading = read(PROGRAMS[name])
