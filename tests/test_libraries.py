@@ -290,6 +290,9 @@ np.hstack((M, A))
 np.vstack([x, M])
 np.dstack([x, y])
 np.column_stack([x, y])
+np.c_[x, y]
+np.r_[x, 0.5, y]
+np.r_[M, [x]]
 np.unstack(M, axis=1)[2]
 np.insert(x, 1, 5.0)
 np.insert(M, 1, x, axis=0)
@@ -927,8 +930,8 @@ REFUSED = [
     ("jax.vmap(jnp.sin)(x)", "unsupported", "jax.vmap() takes a function"),
     ("np.vectorize(np.sin)(x)", "unsupported", "np.sin(x), not np.vectorize(np.sin)(x)"),
     ("np.apply_along_axis(np.sum, 0, x)", "unsupported", "np.sum(x, axis=0)"),
-    ("np.r_[x, y]", "unknown-function", "write np.concatenate([a, b])"),
-    ("np.c_[x, y]", "unknown-function", "write np.stack([a, b], axis=1)"),
+    ("np.r_[0:2, y]", "unknown-function", "write np.concatenate([a, b])"),
+    ("np.c_[0:2, y]", "unknown-function", "write np.column_stack([a, b])"),
     ("x[np.s_[0:2]]", "unknown-function", "x[0:2]"),
     ("np.mgrid[0:3] * x", "unknown-function", "indexing='ij'"),
     ("np.unique(x)", "needs-value", "x determines the result of unique(), and has"),

@@ -62,7 +62,7 @@ SPELLINGS = {
     "reduce_mean": "write x.mean()",
     **dict.fromkeys(("s_", "index_exp"), "write the index where it is used: x[0:2]"),
     "r_": "write np.concatenate([a, b])",
-    "c_": "write np.stack([a, b], axis=1) for vectors, np.hstack([a, b]) for matrices",
+    "c_": "write np.column_stack([a, b])",
     **dict.fromkeys(("mgrid", "ogrid"), "write np.meshgrid(a, b, indexing='ij')"),
     "d": DERIVATIVE,
     "gradient": "gradcli answers with the gradient itself; finite differences are x.gradient()[0]",

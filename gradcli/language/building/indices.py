@@ -14,6 +14,8 @@ from ...operators.indexing import full_index, is_array
 from ...operators.leaves import Array
 from ..libraries.function import op
 from ..program import Statement
+from ..syntax import dotted
+from ..vocabulary import library_name
 from .operands import List, in_words
 from .scope import Scope
 
@@ -21,13 +23,36 @@ LONG = 32  # from this length on, PyTorch treats a list as a single index
 
 
 def subscripted(b: Scope, e: ast.Subscript) -> Any:
-    """The value of `x[...]` for a tensor or a tuple."""
+    """The value of `x[...]` for a tensor or a tuple, and of `np.c_[...]` and `np.r_[...]`."""
+    joined = _joined(e)
+    if joined is not None:
+        return b.visit(joined)
     base = b.visit(e.value)
     if isinstance(base, tuple):
         return item(b, base, b.visit(e.slice), e)
     if not isinstance(base, Node):
         raise GradcliError("index", f"{in_words(base)} cannot be indexed")
     return indexed(b, base, e)
+
+
+JOINING = {  # for np.c_[a, b] and np.r_[a, b]: the function that joins, and each of its operands
+    "numpy.c_": ("numpy.column_stack([{}])", "{}"),
+    "numpy.r_": ("numpy.concatenate([{}])", "numpy.atleast_1d({})"),
+}
+
+
+def _joined(e: ast.Subscript) -> ast.expr | None:
+    """The call that np.c_[a, b] or np.r_[a, b] abbreviates; None for another expression."""
+    joining = JOINING.get(library_name(dotted(e.value) or "") or "")
+    items = e.slice.elts if isinstance(e.slice, ast.Tuple) else [e.slice]
+    if joining is None or any(isinstance(item, ast.Slice) for item in items):
+        return None
+    function, operand = joining
+    operands = ", ".join(operand.format(ast.unparse(item)) for item in items)
+    call = ast.parse(function.format(operands), mode="eval").body
+    for node in ast.walk(call):
+        ast.copy_location(node, e)
+    return call
 
 
 def indexed(b: Scope, base: Node, e: ast.Subscript) -> Node:
