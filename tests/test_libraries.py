@@ -463,6 +463,8 @@ jax.nn.sparse_sigmoid(k)
 jax.nn.glu(M)
 jax.nn.glu(M, axis=1)
 jax.nn.standardize(M)
+jax.ops.segment_sum(x, jnp.array([0, 2, 0, 2]), 3)
+jax.ops.segment_sum(M.T, jnp.array([1, 0, 1, 1]), num_segments=2)
 jax.nn.one_hot(jnp.array([0, 2, 1, 3]), 4) @ x
 jax.nn.logsumexp(M, axis=1) + jax.nn.logmeanexp(M, axis=1)
 jax.nn.log1mexp(p)

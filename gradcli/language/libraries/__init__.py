@@ -25,6 +25,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "jax.numpy": ("jax.ARRAYS", "numpy.ARRAYS"),
     "jax.numpy.linalg": ("jax.LINALG", "linalg.NUMPY"),
     "jax.nn": ("jax.NN",),
+    "jax.ops": ("jax.OPS",),
     "jax.lax": ("lax.LAX",),
     "scipy.special": ("scipy.SPECIAL", "scipy.NOT_IN_JAX"),
     "jax.scipy.special": ("jax.SPECIAL", "scipy.SPECIAL"),

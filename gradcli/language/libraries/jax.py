@@ -313,6 +313,17 @@ NN: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _segment_sum(data, segment_ids, num_segments=None):
+    """The sums of the rows of data that have the same number in segment_ids."""
+    if num_segments is None:
+        raise refuse("segment_sum() without num_segments", "pass the number of segments")
+    sums = op.zeros(size=(num_segments, *data.shape[1:]))
+    return op.index_add(sums, dim=0, index=array(segment_ids), source=data)
+
+
+OPS = {"segment_sum": _segment_sum}
+
+
 def _log_mean_exp(x, axis, where, keepdims):
     if where is not None:
         raise refuse("logmeanexp() with where=", "write logsumexp(x, b=where) and the count")
