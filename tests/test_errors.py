@@ -498,6 +498,7 @@ batch_norm(x, None, None) | x=2x3 | needs running_mean and running_var here
 cat([]) * x | x=3 | cat() needs at least one tensor
 chain_matmul(x, y) | x=2x3x2,y=2x2 | multiplies matrices, not shape
 linalg.cond(x, 3) | x=2x2 | cond() has no norm 3
+hsplit(x, 0)[0] | x=4 | hsplit() needs at least 1 part, got 0
 conv1d(x, w) | x=3,w=3 | (batch, channels, length) and a weight of shape (out, in, length)
 conv2d(x, w) | x=3x3,w=3x3 | a weight of shape (out, in, rows, columns)
 conv_transpose2d(x, w) | x=3,w=3x3 | a weight of shape (in, out, rows, columns)
