@@ -14,14 +14,8 @@ from ..graphs import Node, Operator, walk
 from ..graphs.shapes import GENERIC_SIZES, Shape, is_square, numel
 from ..lazy import np
 from .arguments.values import Reader
-from .inference.infer import (
-    Attempt,
-    Outcome,
-    different_sides,
-    generic_shapes,
-    typical_equal_sizes,
-    unusual_sizes,
-)
+from .inference.infer import Attempt, Outcome, generic_shapes
+from .inference.suggested_sizes import different_sides, typical_equal_sizes, unusual_sizes
 from .posing import Posing
 from .problem import Input, Problem
 

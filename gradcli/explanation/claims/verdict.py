@@ -9,7 +9,7 @@ from itertools import chain, islice
 from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
-from ...language.inference.infer import different_sides
+from ...language.inference.suggested_sizes import different_sides
 from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree

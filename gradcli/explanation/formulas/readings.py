@@ -12,7 +12,6 @@ from ...errors import if_applicable
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.inference.coefficients import multipliers
-from ...language.inference.elements import read_by_elements
 from ...language.inference.products import (
     in_upper_case,
     operands_of_matmul,
@@ -20,6 +19,7 @@ from ...language.inference.products import (
     transposed,
     vectors,
 )
+from ...language.inference.suggested_sizes import read_by_elements
 from ...language.posing import pose
 from ...language.problem import Problem
 from ...lazy import np

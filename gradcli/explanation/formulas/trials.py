@@ -18,7 +18,7 @@ from ...graphs.shapes import GENERIC_SIZES, Shape
 from ...language.arguments.assumptions import with_properties
 from ...language.building.build import Builder
 from ...language.generic_sizes import at_shapes, oblong_sizes
-from ...language.inference.infer import different_sides, unusual_sizes
+from ...language.inference.suggested_sizes import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
