@@ -97,8 +97,8 @@ def mutated(
     table: Sequence[Mutation], e: ast.expr, words: Words, it: str
 ) -> Iterator[tuple[Mutation, ast.expr, Callable[[], str]]]:
     """Yield each mutation that applies to a part, its replacement, and a function that returns the
-    sentence about the mutation. Mutations with the same choices alternate. `it` is the part, as
-    written in sentences.
+    sentence about the mutation. Mutations that share a function `choices` are tried together: for
+    each of its bindings, all of them. `it` is how sentences refer to the part.
     """
     beside_it, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
     common = {"e": e, "it": it, "beside_it": beside_it, "of_it": of}

@@ -220,7 +220,7 @@ class Search(Tries):
             yield self._gradient(ONLY_SHAPED)
 
     def _gradient(self, why: str) -> Correction:
-        """The formula of the gradient itself."""
+        """The formula of the gradient itself as the correction."""
         return Correction(self.formula(self.grad) or "", why, is_right=True)
 
     def _rearranged(self) -> Iterator[Correction]:
@@ -229,7 +229,7 @@ class Search(Tries):
         yield Correction(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
 
     def _edited(self, rank: int) -> Iterator[Correction]:
-        """Edits of the claim up to a rank."""
+        """Corrections by one edit of at most this rank."""
         yield from self._right(e for e, finding in self._edits_up_to(rank) if finding.agrees)
 
     def _right(self, result: Iterable[Edit]) -> Iterator[Correction]:
@@ -290,7 +290,9 @@ class Search(Tries):
         return all(_same_in_trial(t, text, other) for t in self.others)
 
     def _exchanged(self) -> Iterator[Correction]:
-        """A part of the claim replaced by one of the right formula, or of the program."""
+        """Corrections that replace a part of the claim by a part of the right formula, or of the
+        program.
+        """
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).values
         replacements = parts_of((*right, *self.problem.program.values))
@@ -315,7 +317,7 @@ class Search(Tries):
     # ---- what is missing -------------------------------------------------------------------------
 
     def _short_omission(self) -> Iterator[Correction]:
-        """A missing part, if the reason is short."""
+        """The correction of a claim that lacks a part, if the sentence that says so is short."""
         yield from (self._gradient(why) for why in self._lacking if len(why) <= REASON)
 
     def _omission(self) -> Iterator[Correction]:
@@ -419,7 +421,7 @@ def equal_pairs(
 
 
 # ---- further trials of a corrected claim ---------------------------------------------------------
-# These are at other sizes, and with matrices in place of inferred vectors.
+# A corrected formula is tried at other sizes too, and with matrices where vectors were inferred.
 
 
 def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:

@@ -37,9 +37,9 @@ from .proof import same
 from .search import Search
 from .syntax import loses_dimension
 
-FAR = 9  # larger indices need larger sizes than are tried
+FAR = 9  # a claim with a larger index does not fit the small sizes at which claims are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
-SAME = 2  # equality is proved at so many sizes; at the others only values are compared
+SAME = 2  # sizes at which equality is proved; at further sizes only values are compared
 # for more elements of all nodes together, corrections are searched for at smaller sizes
 LARGE = 20_000
 LONG = 500  # claims with more nodes in their syntax trees are not corrected
@@ -124,7 +124,7 @@ class Verdict:
 
     @property
     def _reaches_far(self) -> bool:
-        """Whether the claim has a large index, such as g[:1000]."""
+        """Whether the claim has an index larger than FAR, such as g[:1000]."""
         within = "".join(IN_BRACKETS.findall(self.claim.program.source.text))
         return any(int(n) > FAR for n in NUMBER.findall(within))
 

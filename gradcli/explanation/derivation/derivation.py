@@ -39,7 +39,7 @@ TRIED = 60  # most assignments of a program for which further names are tried
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
 LEAST_DEFINED = 3  # values with shorter formulas are not replaced by their names
 TERMS = 100  # most terms of a formula that is shown
-OF = "seed_of_"  # prefix of the seed of one of several values of a statement
+OF = "seed_of_"  # `seed_of_a` is the seed of `a` in a statement that assigns several names
 
 
 def grad_of(name: str) -> str:
@@ -192,7 +192,7 @@ class Derivation:
         return bool(self.back) and all(line.formula is not None for line in lines)
 
     def added(self, lines: Collection[Line]) -> list[Assignment]:
-        """The added assignments whose names some lines use."""
+        """The assignments of added names that occur in some lines."""
         text = {word for line in lines if line.formula for word in _words(line.formula)}
         added = [s for s in self.assigned if s.is_added]
         return [s for s in added if not text.isdisjoint((*s.names, *map(grad_of, s.names)))]
@@ -381,7 +381,9 @@ class Derivation:
         return {name: None if f is None else renamed(f, renaming) for name, f in formulas.items()}
 
     def _cached_formulas(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
-        """The name of its seed, and the formulas of an assignment by itself."""
+        """The name of an assignment's seed and the formulas of the gradients, when the assignment
+        is posed as a problem of its own; cached.
+        """
         key = s.text, s.names, tuple(self._differentiated(s))
         if key not in self._known:
             p = self._as_problem(s)
@@ -403,7 +405,9 @@ class Derivation:
         return added + sum(tree.size(f) for f in sent if f is not None)
 
     def _sum_times_seeds(self, names: Collection[str]) -> str:
-        """The text of the sum of values times their seeds; as a stack, if they have one shape."""
+        """The source text of the sum over values of (value * seed).sum(); values of one shape are
+        stacked first.
+        """
         if not self._has_equal_sizes(names):
             return " + ".join(f"({n} * {OF}{n}).sum()" for n in names)
         values, seeds = ", ".join(names), ", ".join(OF + n for n in names)
@@ -427,7 +431,7 @@ class Derivation:
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
         posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
         problem = posing.problem(self._differentiated(s))
-        # true for the output, and for a term of a loss, which receives the seed unchanged
+        # true of the output, and of the terms of a sum that is the output
         passed_on = self.seeds.get(s.names[-1]) is self.seeds[self.out_name]
         is_implicit = several or (passed_on and self.p.seed.implicit)
         return (

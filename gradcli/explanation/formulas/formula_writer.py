@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SAVED = 1  # tokens that a statement must save
 AT_ONCE = 80  # tokens up to which a formula is shown without statements
-LONG_STEP = 16  # length of a step's formula from which on a shorter one is searched for
+LONG_STEP = 16  # shorter forms are searched for if the formula of a step is at least this long
 Definition = tuple[Name, tree.Tree]
 UNREAD = (Token("(no readable formula)", "word"),)
 
@@ -70,9 +70,9 @@ class FormulaWriter:
 
     @within_budget(lambda self, x: self.analysis.gradient(x))
     def read_off(self, x: Input) -> Node | None:
-        """The form of the gradient of an input from which formulas are read. If the output is a
-        gradient itself, the output is simplified before it is differentiated. This is not done if
-        there are assumptions on the inputs in `wrt`, which need not hold for perturbed inputs.
+        """The gradient of an input in the form from which its formula is read. If the output is
+        itself a gradient, it is simplified before it is differentiated, unless inputs in `wrt` have
+        assumed properties, which need not hold for perturbed inputs.
         """
         grad = self.analysis.gradient(x)
         assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
@@ -110,8 +110,8 @@ class FormulaWriter:
         return jvp(self._shortened_output, {x.node: self.problem.seed.node})
 
     def gradient_forms(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
-        """Several forms of the gradient of an input, from which to read its Jacobian, each with
-        formulas for nodes that are treated as leaves.
+        """Equal forms of the gradient of an input, from which to read its Jacobian, each with
+        formulas for the nodes that are treated as leaves.
         """
         grad = self.read_off(x)
         if grad is None:
@@ -298,8 +298,8 @@ class FormulaWriter:
         return self._without_number(x) or here
 
     def _without_number(self, x: Input) -> tree.Tree | None:
-        """The generic formula if it differs from the gradient only where it is not finite, or
-        None.
+        """The generic formula, if it differs from the gradient only in elements where the formula
+        is not finite; otherwise None.
         """
         result = self._untried.get(x.name)
         if result is None:
@@ -365,7 +365,7 @@ class FormulaWriter:
 
     @cached_property
     def _untried(self) -> dict[str, tree.Tree | None]:
-        """The formulas at generic sizes, by name of the input, before they are tested."""
+        """The formulas at generic sizes, by name of the input; not yet tested in numbers."""
         w = self.generic
         if w is None:
             return {}
@@ -524,5 +524,5 @@ def sizes_by_name(here: Problem, generic: Problem, names: Iterable[Node]) -> dic
 
 
 def _made_of(node: Node) -> list[Node]:
-    """The inputs of a node and its expansion, if any."""
+    """The inputs of a node, and its expansion if it has one."""
     return [*node.parents, *([] if node.op.expand is None else [node.op.expanded(node)])]

@@ -37,7 +37,9 @@ from .trial_values import random_values
 from .trials import Trial, Trials, node_of
 
 Jacobians = Sequence[tuple[Trial, Any]]  # trials with their Jacobians
-Named = Callable[[bool], Structure]  # the flag: whether to compose a form if the deltas give none
+# (composing) -> the structure; `composing`: whether to search for a product of Jacobians as its
+# formula if the deltas give none
+Named = Callable[[bool], Structure]
 
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # relative to the largest entry
@@ -45,7 +47,7 @@ CROSS = "cross_along"  # the operator of linalg.cross
 ELSEWHERE = 2  # other sizes at which a closed form is tested
 MOST_ROWS = 6  # largest number of output elements whose gradients are stacked
 SHORT = 7  # formulas of at most this length are not shortened further
-# names that depend on the formula of a matrix, not on its entries
+# names that are given for the formula of a matrix, whatever its entries are
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
@@ -192,8 +194,8 @@ def _shortest(named: Named, w: FormulaWriter, x: Input, numbers: Any) -> Structu
 def _with_form(
     named: Named, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
 ) -> Structure:
-    """The structure with the closed form of `best`, and with the name of `best` if that is right at
-    these sizes.
+    """The structure, with the closed form of `best`, and with its name if that is right at these
+    sizes.
     """
 
     def holds(name: str) -> bool:
@@ -216,7 +218,7 @@ def _with_form(
 
 
 def _best_beside_ones(w: FormulaWriter, x: Input) -> tuple[Structure | None, bool]:
-    """The result of `_best` at generic sizes that keep dimensions of size 1 (one channel)."""
+    """The result of `_best` at generic sizes in which sizes of 1, such as one channel, are kept."""
     ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
     problem = generic_problem(w.problem, keeps_ones=True) if ones else None
     if problem is None:

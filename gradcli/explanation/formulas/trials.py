@@ -41,7 +41,7 @@ ZERO = 1e-30  # smaller values are rounding errors: the random numbers are of or
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in place of GENERIC_SIZES
-UNTIED = 12  # largest number of trials at sizes of which only products agree with the given ones
+UNTIED = 12  # most trials at `untied_shapes`, where only products of sizes must be equal
 
 
 class Trial:
@@ -305,7 +305,7 @@ def _is_singular(x: Any) -> bool:
 
 
 def _tensors(problem: Problem) -> list[Any]:
-    """The arrays, with their texts, that a program contains as literals or draws at random."""
+    """The arrays that a program contains as literals or draws at random, each with its source text."""
     return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
@@ -407,7 +407,7 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
 
 
 def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
-    """Trials with one dimension increased, and dependent ones adapted."""
+    """Trials in which one size is larger than given, and the sizes that depend on it are adapted."""
     of = {} if generic is None else generic.shapes
     if of and all(n < GENERIC_SIZES[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return
@@ -460,8 +460,8 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 
 
 def tried_out(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[str, tree.Tree]:
-    """The formulas, by name of the input, that equal the gradient in at least one of the first
-    trials, and fail neither in these nor at values of both signs.
+    """The formulas, by name of the input, that passed their tests: each equals the gradient in at
+    least one of the first trials, and fails neither in these nor at values of both signs.
     """
     tried, below = trials.first, trials.generic_signed
     holding = {}

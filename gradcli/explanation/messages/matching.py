@@ -29,7 +29,7 @@ COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02
 # largest cost of the words in a placeholder; cost of extra words in one for a number, times weight
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
-END, MOST_AT_END = 0.7, 4.0  # cost for words of the message that the text replaces at an end
+END, MOST_AT_END = 0.7, 4.0  # cost of words of a wording for which the text has others at an end
 MISSPELT = 0.85  # factor of the weight of a misspelt word
 # a match is no coincidence if it has one of these scores and covers this fraction of the message
 ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))
@@ -416,12 +416,16 @@ def _before(text: list[Spelling], i: int, source: str) -> bool:
 
 
 def _end(template: Template, j: int, goes_on: bool) -> float:
-    """The cost of beginning at word j of a wording, if the line begins before (`goes_on`)."""
+    """The cost of words missing before word j of a wording, if other words precede it in the line
+    of the text (`goes_on`).
+    """
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 
 def _tail(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
-    """The cost of ending at word j of a wording, if the line continues after word i."""
+    """The cost of words missing after word j of a wording, if other words follow word i in its
+    line.
+    """
     if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
         return 0.0
     return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

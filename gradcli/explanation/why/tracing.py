@@ -25,8 +25,8 @@ DRAWS = 2  # random values of the operands for tests of dependence
 
 
 class LocalStep:
-    """The VJP of `node` with respect to its operand `to`, in numbers, and the upstream elements on
-    which an element of it depends.
+    """The vector-Jacobian product (VJP) of one operation, `node`, with respect to its operand `to`,
+    in numbers; and which upstream elements an element of it depends on.
     """
 
     def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
@@ -81,7 +81,9 @@ class LocalStep:
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
     def _only(self, index: Index) -> Index | None:
-        """The upstream element on which the one at `index` depends, if only one is possible."""
+        """The index of the only upstream element on which the one at `index` can depend; None if
+        there may be several.
+        """
         if self.node.numel == 1:
             return (0,) * self.node.ndim
         same = self.node.shape == self.to.shape
@@ -93,7 +95,7 @@ class LocalStep:
 
     @cached_property
     def _generic(self) -> list[dict[Node, Any]]:
-        """Random values for the operands."""
+        """Points with random values for the operands."""
         rng = np.random.default_rng(1)
         return [
             {
@@ -105,8 +107,8 @@ class LocalStep:
 
     @cached_property
     def _transposed(self) -> tuple[Node, Node | None]:
-        """A seed in the shape of the operand's gradient, and the VJP of that gradient with respect
-        to the upstream one.
+        """A seed `one` in the shape of the operand's gradient, and the derivative of that gradient
+        with respect to the upstream gradient, times `one`.
         """
         one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
         return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
@@ -294,7 +296,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
 
 
 def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
-    """Whether an operation with a gradient sends none to these operands."""
+    """Whether an operation that receives a gradient sends none to these operands."""
     step = next((s for s in a.gradients.steps if s.node is node), None)
     return step is not None and not any(c.to in carried for c in step.contributions)
 

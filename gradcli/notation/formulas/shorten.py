@@ -41,7 +41,7 @@ UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong f
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(CANDIDATES, LAYOUT)
-# Tables applied to the result; of theirs, the first that makes the formula no longer is used.
+# Tables applied to the result of a search, in turn; the first whose result is not longer is used.
 LAST = merged(LAYOUT, FINAL), merged(IN_CODE, FINAL)
 HOLDS = {"eq": False, "ne": True}
 
@@ -287,8 +287,9 @@ class Search:
         return self._normalised(start)
 
     def _in_statements(self, node: Node, first: Node) -> Node:
-        """The shortest node, if repeated parts count once, that a search from this node finds; or
-        from the `first` node, if that is shorter then: e ** 2 / t ** 2 - 1 / t for a sum t.
+        """The shortest node, with repeated parts counted once, that a search from this node finds;
+        or from `first`, a node found earlier, if that gives a shorter one: e ** 2 / t ** 2 - 1 / t
+        for a sum t.
         """
         self.length.in_statements, results = True, [node]
         before = [first] if self.length(first) < self.length(node) else []

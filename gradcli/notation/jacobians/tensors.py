@@ -71,9 +71,9 @@ class Tensors:
     """Formulas of tensors in terms of named nodes. Methods return None if there is no short
     formula.
 
-    `sizes` are the sizes of letters, written in terms of `sides`. With `generic_sizes`, numbers
-    equal to a size are written as that size. Each letter in `fixed` stands for one value, such as i
-    in a[i].
+    `sizes` are the sizes of letters; formulas write them as sizes of the tensors in `sides`, such
+    as x.shape[0]. With `generic_sizes`, numbers equal to a size are written as that size. Each
+    letter in `fixed` stands for one value, such as i in a[i].
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Tensors:
         self.tensors: dict[tuple[Expr, Letters], Tree | None] = {}
 
     def inside(self, fixed: Letters) -> Self:
-        """A copy with these fixed letters."""
+        """A copy in which these letters are fixed."""
         return type(self)(self.names, self.sizes, self.sides, self.generic_sizes, fixed)
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Self:
