@@ -57,7 +57,7 @@ def inputs(ctx: Any, incomplete: str) -> Words:
 
 
 def inputs_with_sign(ctx: Any, incomplete: str) -> Words:
-    """`x=` for each input of the expression."""
+    """The completions `x=`, one for each input of the expression."""
     return _beginning(incomplete, [f"{name}=" for name in _inputs(ctx)])
 
 

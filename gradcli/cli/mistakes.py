@@ -127,7 +127,7 @@ def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
 
 
 def without_sign(arguments: Sequence[str]) -> str | None:
-    """`write -v a=2` for -v a 2; None for other arguments."""
+    """The hint `write -v a=2` for -v a 2; None for other arguments."""
     for option, name, value, *_ in zip(arguments, arguments[1:], arguments[2:], strict=False):
         if option in ("-v", "--value", "-s", "--shape") and name.isidentifier():
             return f"write {option} {name}={value}"

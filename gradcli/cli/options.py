@@ -66,7 +66,7 @@ def _of_request(name: str, field: Field) -> Option:
 
 
 def _one_of(choices: tuple[str, ...]) -> str:
-    """`terminal, plain or json`, for the help."""
+    """The choices of an option in the help: `terminal, plain or json`."""
     *most, last = choices
     return f"{', '.join(most)} or {last}"
 

@@ -116,7 +116,7 @@ def _overview() -> Document:
 
 
 def _examples(names: str) -> Line:
-    """`zeros, ones, ...`."""
+    """A few names as a line: `zeros, ones, ...`."""
     pairs = ((Token(name), Token(", ", "word")) for name in names.split())
     return (*chain.from_iterable(pairs), *words("..."))
 
@@ -250,7 +250,9 @@ def data(document: Document) -> dict[str, Any]:
 
 
 def _facts(page: Section) -> dict[str, Any]:
-    """`{"signature": "tanh(input)", "meaning": "...", "rule": ["to input:  ..."]}`."""
+    """The rows of a page as a dict, by the keys of the JSON: `{"signature": "tanh(input)",
+    "meaning": "...", "rule": ["to input: ..."]}`.
+    """
     result: dict[str, Any] = {}
     for fact, line in _texts(page):
         result.setdefault(fact or [*result][-1], []).append(line)
@@ -347,14 +349,14 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
 
 
 def _structure(a: Analysis, w: FormulaWriter, x: Input) -> Line:
-    """`wrt x:  diagonal, diag(1 - out ** 2)`."""
+    """The structure of the Jacobian as a line: `wrt x:  diagonal, diag(1 - out ** 2)`."""
     result = structure_of(a, w, x)
     written = () if result.formula is None else (Token(", "), Formula(result.formula))
     return (Token(f"wrt {x.name}:  {result.name}"), *written)
 
 
 def _at_kink(k: Kink) -> Line:
-    """`x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
+    """A kink as a line: `x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
     suffix = "" if f"{k.by} = " in k.at and "[" not in k.at else f" wrt {k.by}"
     jax = f", JAX {k.jax}" if k.jax is not None else ""
     sides = f"slope {k.left} to the left, {k.right} to the right"

@@ -323,13 +323,15 @@ def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed 
 
 
 def _preserved(a: Analysis, nodes: Collection[Node], kind: str) -> str:
-    """`A and B kept symmetric`: the inputs whose perturbations preserve a property; "" for none."""
+    """A remark on perturbations that preserve a property of their inputs: `A and B kept symmetric`;
+    "" if there are none.
+    """
     names = [x.name for x, _ in _differentiated(a) if x.node in nodes]
     return f"{' and '.join(names)} kept {kind}" if names else ""
 
 
 def _excluded(names: list[str], why: str) -> str:
-    """`not at x[0], x[1] …: a corner`."""
+    """A remark on elements that were not checked: `not at x[0], x[1] …: a corner`."""
     return f"not at {', '.join(names[:3])}{' …' * (len(names) > 3)}: {why}"
 
 

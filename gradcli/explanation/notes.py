@@ -221,8 +221,8 @@ def at_these_sizes(w: FormulaWriter, names: list[str], extent: str) -> tuple[str
 
 
 def _shape_of(x: Input, is_in_graph: bool) -> str:
-    """`x of shape (2, 3)`; `t as given` for an integer input that determined the graph without
-    being part of it, as t in `x.repeat_interleave(t)`.
+    """The shape of an input as words: `x of shape (2, 3)`. For an integer input that determined the
+    graph without being part of it, such as t in `x.repeat_interleave(t)`: `t as given`.
     """
     is_structural = x.node.dtype != "float" and not is_in_graph
     return f"{x.name} as given" if is_structural else f"{x.name} of shape {text(x.shape)}"
@@ -306,7 +306,9 @@ def _where(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
 
 
 def _hit(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
-    """`x[1] is exactly 0, where relu has no derivative`, or `maximum(a, b) at [0,2] and [1,1]`."""
+    """The elements at a kink as a clause: `x[1] is exactly 0, where relu has no derivative`, or
+    `maximum(a, b) at [0,2] and [1,1]`.
+    """
     if node.op.family == "elementwise" and len(node.parents) == 1:
         (x,) = node.parents
         values = np.unique(a.value(x)[hit])
@@ -330,7 +332,9 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: FormulaWriter) -> s
 
 
 def _subgradients(node: Node, value: float) -> str:
-    """` (any value from 0 to 1 would be a subgradient)`; "" if the one-sided slopes are unknown."""
+    """A remark on the subgradients at a kink, ` (any value from 0 to 1 would be a subgradient)`; ""
+    if the one-sided derivatives are unknown.
+    """
     from .in_pytorch.stored_kinks import known
 
     at = f"= {value:g}"
@@ -344,7 +348,7 @@ def _subgradients(node: Node, value: float) -> str:
 
 
 def _places(name: str, hit: Any) -> str:
-    """`x[0,2] and x[1,1]`: the elements at which a mask is True."""
+    """The elements at which a mask is True, as text: `x[0,2] and x[1,1]`."""
     return _first(_all_places(name, hit), "place")
 
 

@@ -27,8 +27,8 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`. `star` is the position of a
-    starred name.
+    """A statement `name = value`; `unpacks` is set for `a, b = value` and `a, = value`, and `star`
+    is the position of a starred name.
     """
 
     names: tuple[str, ...]

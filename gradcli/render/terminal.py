@@ -133,7 +133,9 @@ class Page:
         return out
 
     def options(self, more: Sequence[str]) -> str:
-        """`More: --full  --element "x[1]"`, wrapped only between options."""
+        """The line of options that show more, `More: --full  --element "x[1]"`, wrapped only
+        between options.
+        """
         lines = ["  More:"]
         for option in more:
             gap = " " if lines[-1].endswith("More:") else "  "
@@ -177,7 +179,9 @@ class Page:
     # ---- blocks ----------------------------------------------------------------------------------
 
     def answer(self, answer: Answer) -> RenderableType:
-        """`a.grad = [[2, 8, 18], [32, 50, 72]]    2 * g * a, with the seed g = a`."""
+        """The line of an answer: its name, numbers and formula, as in `a.grad = [[2, 8, 18], [32,
+        50, 72]]  2 * g * a, with the seed g = a`.
+        """
         head = self.text((*answer.name, Token(" = ")))
         formula = self.text(answer.formula)
         remark = self.text(answer.remark)
@@ -233,7 +237,7 @@ class Page:
         return self.beside(text[: number.end()], text[number.end() :]) if number else text
 
     def note(self, block: Note, wide: int = NOTE) -> RenderableType:
-        """`kink    ...`, with the sentence in column `wide`."""
+        """The line of a note: its code, such as `kink`, and the sentence in column `wide`."""
         if not block.code:
             return self.text(block.line)
         return self.beside(Text(f"{block.code}  ".ljust(wide), "bold"), self.text(block.line))

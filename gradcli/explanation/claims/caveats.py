@@ -163,7 +163,9 @@ class Condition(NamedTuple):
 
 
 def condition(claim: Claim, findings: list[Finding]) -> str | None:
-    """`A is symmetric`, if the claim is right for such an input; None if no condition helps."""
+    """The condition on an input under which the claim is right, as words: `A is symmetric`; None if
+    no condition makes it right.
+    """
     problem = findings[0].point.problem
     for name in (x.name for x in problem.inputs.values() if x.node.dtype == "float"):
         nodes = [t.point.problem.inputs[name].node for t in findings]
@@ -179,8 +181,9 @@ def condition(claim: Claim, findings: list[Finding]) -> str | None:
 
 
 def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
-    """`X varies only among symmetric matrices`, if the claim is the gradient in that space:
-    G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric").
+    """The condition `X varies only among symmetric matrices`, if the claim is the gradient in that
+    space: G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric"); None for other
+    claims.
     """
     name = claim.name
     inputs = [t.point.problem.inputs.get(name) for t in findings]

@@ -87,7 +87,9 @@ class Claim(NamedTuple):
 
     @property
     def reading(self) -> str:
-        """`A is the input`, or `A is the step before`; "" if there is only one reading."""
+        """How the claim is understood if a name is both an input and assigned by an earlier
+        statement: `A is the input`, or `A is the step before`; "" if there is no such name.
+        """
         if not self.both:
             return ""
         which = "the input" if self.stepwise else "the step before"
@@ -95,7 +97,9 @@ class Claim(NamedTuple):
         return f"{listed(self.both)} {'is' if one else 'are'} {which}{'' if one else 's'}"
 
     def written(self, formula: str) -> str:
-        """`formula` as the text of a claim about this gradient: `d = g * h; W.grad = x.T @ d`."""
+        """The text of a claim that this gradient is `formula`, with the statements that the formula
+        needs: `d = g * h; W.grad = x.T @ d`.
+        """
         steps, semicolon, last = formula.rpartition("; ")
         return f"{steps}{semicolon}{self.name}.grad = {last}"
 

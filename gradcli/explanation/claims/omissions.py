@@ -261,7 +261,9 @@ def _shared(a: str, b: str) -> int:
 
 
 def _why(old: ast.expr, new: ast.expr, around_it: ast.expr | None) -> str:
-    """`the term b is missing beside W @ x`, `x should be x - y in norm(x)`."""
+    """The sentence on a missing part, `the term b is missing beside W @ x`, or on one that was
+    exchanged, `x should be x - y in norm(x)`.
+    """
     old_text, inside = ast.unparse(old), f" in {ast.unparse(around_it)}" if around_it else ""
     for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
         if ast.unparse(rest) == old_text:

@@ -22,7 +22,7 @@ def writer(finding: Finding) -> FormulaWriter:
 
 
 def shapes_text(shapes: dict[str, Shape]) -> str:
-    """`x 2×3, W 3×4`."""
+    """The shapes of the inputs as text: `x 2×3, W 3×4`."""
     return ", ".join(f"{name} {shape_text(shape)}" for name, shape in shapes.items())
 
 
@@ -43,13 +43,15 @@ def _of_all_sizes(v: Verdict) -> bool:
 
 
 def _reading(v: Verdict) -> str:
-    """`, where A is the step before`, for a claim that is right in that reading only; else ""."""
+    """A clause on the reading in which the claim is understood, if it is right in that one only,
+    such as `, where A is the step before`; otherwise "".
+    """
     steps = v.claim.reading if v.claim.stepwise is None else ""
     return f", where {steps}" * bool(steps)
 
 
 def right_line(v: Verdict) -> Line:
-    """`W.grad = x.T @ g`: the gradient itself."""
+    """The gradient itself as a claim: `W.grad = x.T @ g`."""
     grad = v.findings[0].point.gradient(v.claim.name)
     if grad is None:
         return words(f"none: {DEPENDS}")
@@ -64,7 +66,9 @@ def exception(v: Verdict) -> str | None:
 
 
 def _negligible(numbers: list[float]) -> str | None:
-    """`the term 1e-12 should not be there, though it is too small to matter here`."""
+    """A sentence on negligible constants: `the term 1e-12 should not be there, though it is too
+    small to matter here`.
+    """
     if not numbers:
         return None
     only = len(numbers) == 1
@@ -74,7 +78,9 @@ def _negligible(numbers: list[float]) -> str | None:
 
 
 def _deviation(v: Verdict) -> str | None:
-    """`at x = 0, x.grad[0] is 0 in PyTorch, but nan in the claim`."""
+    """A clause on where a right claim differs from PyTorch: `at x = 0, x.grad[0] is 0 in PyTorch,
+    but nan in the claim`.
+    """
     if v.deviation is None:
         return None
     where, finding = v.deviation
@@ -95,7 +101,9 @@ def reason(v: Verdict) -> str:
 
 
 def right_where(v: Verdict) -> str | None:
-    """`right where d is positive`, if `reason` does not say so already; else None."""
+    """A clause on the condition under which the claim is right, `right where d is positive`; None
+    if `reason` states it.
+    """
     return None if v.condition is None or v.correction is None else f"right where {v.condition}"
 
 
@@ -125,7 +133,9 @@ def _mistake(v: Verdict) -> str:
 
 
 def _off(v: Verdict) -> str:
-    """`: x.grad[0] is off by 7e-09` for a nearly right claim; else ""."""
+    """The rounding error of a claim that is right up to this error: `: x.grad[0] is off by 7e-09`;
+    "" for other claims.
+    """
     if not all(t.gap < NEARLY for t in v.findings):
         return ""
     finding, index = next((t, p) for t in v.findings if (p := t.first_wrong()) is not None)
@@ -180,8 +190,8 @@ def _element(v: Verdict, index: tuple[int, ...]) -> str:
 
 
 def equations(result: Wrong) -> tuple[list[Line], list[Line]]:
-    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the claimed element, and of the right
-    one.
+    """For the claimed element and for the right one, the lines that write it out: in symbols,
+    `2·g[0]·x[0]`, and in numbers, `2·0.5·0.3 = 0.3`.
     """
     values = [float(array[result.at]) for array in (result.finding.value, result.finding.right)]
     texts = _distinct(*values)

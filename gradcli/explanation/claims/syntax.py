@@ -303,7 +303,7 @@ def excerpt(e: ast.expr) -> str:
 
 
 def replaced_text(old: ast.expr, new: ast.expr) -> str:
-    """`g.roll(1) should be g.roll(-1)`, with only the names of long calls."""
+    """The sentence `g.roll(1) should be g.roll(-1)`; of long calls it has the names only."""
     texts = [ast.unparse(e) for e in (new, old)]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
         names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]

@@ -376,7 +376,9 @@ def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _only_for_vectors(reading: Reading) -> str:
-    """`for x a matrix; right for a vector`: the remark on a claim that is wrong for matrices."""
+    """The remark on a claim that is right for vectors and wrong for matrices: `for x a matrix;
+    right for a vector`.
+    """
     several = len(reading.names) > 1
     return f"for {of_rank(reading.names, 2)}; right for {RANKS[1][several]}"
 

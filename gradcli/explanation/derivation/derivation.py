@@ -48,8 +48,8 @@ def grad_of(name: str) -> str:
 
 
 class Line:
-    """`name.grad = formula`: the gradient `grad` of the node `of`, which is the sum of the
-    gradients that the assignments in `sources` send to it.
+    """A line `name.grad = formula` of a derivation. `grad` is the gradient of the node `of`: the
+    sum of the gradients that the assignments in `sources` send to it.
     """
 
     def __init__(self, name: str, of: Node, grad: Node, derivation: "Derivation"):

@@ -25,8 +25,8 @@ from .trials import Trial
 
 @within_budget()
 def assumed_shapes(w: FormulaWriter) -> str | None:
-    """`assumed: x 2×3 (for a vector: -s x=3)`: the inferred shapes, if a formula does not hold for
-    another plausible rank of an input; None if all do.
+    """A remark on the inferred shapes, `assumed: x 2×3 (for a vector: -s x=3)`, if a formula does
+    not hold for another plausible rank of an input; None if all formulas do.
     """
     problem = w.analysis.problem
     inferred = any(x.inferred for x in problem.inputs.values())
@@ -39,8 +39,8 @@ def assumed_shapes(w: FormulaWriter) -> str | None:
 
 
 def inferred_shapes(problem: Problem) -> str | None:
-    """`assumed: x 2×3, a 3×4 (-s gives others)`: the inferred shapes, on which a Jacobian depends;
-    None if there are none.
+    """A remark on the inferred shapes, on which a Jacobian depends: `assumed: x 2×3, a 3×4 (-s
+    gives others)`; None if no shape was inferred.
     """
     return f"assumed: {_shapes(problem)} (-s gives others)" if _shapes(problem) else None
 

@@ -35,7 +35,7 @@ WriteNode = Callable[[Node], Notation | None]
 
 @within_budget()
 def output(w: FormulaWriter) -> Notation | None:
-    """`out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has no index notation."""
+    """The output in index notation, `out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has none."""
     here, generic = w.indices.output(), w.generic
     if generic is not None and w.same_computation([(w.problem.out, generic.problem.out)]):
         here = for_any(here, generic.indices.output())
@@ -44,14 +44,15 @@ def output(w: FormulaWriter) -> Notation | None:
 
 @within_budget()
 def gradient(w: FormulaWriter, x: Input) -> Notation | None:
-    """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has no index notation."""
+    """The gradient in index notation, `x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has none."""
     return _with_index_names(w, _by(w, x, _gradient))
 
 
 @within_budget()
 def with_reductions(w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Notation | None:
-    """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions are
-    written as formulas, not as sums over indices; None if it has no index notation.
+    """One element of the gradient in index notation, in which reductions are written as formulas,
+    not as sums over indices: `x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`; None if it has no
+    index notation.
     """
     grad = w.read_off(x)
     if grad is None or w.is_long(x):
@@ -61,7 +62,9 @@ def with_reductions(w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Notat
 
 @within_budget()
 def jacobian(w: FormulaWriter, x: Input) -> Notation | None:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, in the shortest form."""
+    """An element of the Jacobian in index notation, in the shortest form: `∂out[i,j]/∂x[k,l] =
+    δ[i,k] a[l,j]`.
+    """
     return _with_index_names(w, _by(w, x, _jacobian))
 
 

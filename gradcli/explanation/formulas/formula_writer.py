@@ -134,11 +134,11 @@ class FormulaWriter:
                 yield short, written
 
     def gradient_name(self, x: Input) -> str:
-        """`x.grad`, or `x.grad2` for order 2."""
+        """The name of the gradient of an input: `x.grad`, or `x.grad2` for order 2."""
         return gradient_name(x.name, self.problem.order)
 
     def gradient_of(self, x: Input) -> tree.Tree:
-        """`gradient_name` as a formula."""
+        """The name of the gradient of an input, as a formula."""
         name = Name(x.name, role_of(x))
         return tree.Attribute(name, self.gradient_name(x).removeprefix(f"{x.name}."))
 

@@ -245,7 +245,7 @@ def _given_shapes(problem: Problem) -> dict[str, Shape]:
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:
-    """`x a matrix`, `x and y matrices`."""
+    """Inputs and their rank as words: `x a matrix`, `x and y matrices`."""
     one, several = RANKS[rank]
     return f"{listed(names)} {one if len(names) == 1 else several}"
 
@@ -329,6 +329,6 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
 
 
 def _dimension(problem: Problem, size: int) -> str:
-    """`A.shape[0]`: the first dimension with a size."""
+    """The first dimension that has a size, as text: `A.shape[0]`."""
     places = [(i, d) for i in problem.inputs.values() for d in i.assumed if i.shape[d] == size]
     return f"{places[0][0].name}.shape[{places[0][1]}]"

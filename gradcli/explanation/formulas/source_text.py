@@ -171,8 +171,8 @@ class SourceText:
         return tuple(out)
 
     def titled(self, node: Node, whole: bool) -> Line:
-        """`h = relu(·)`: the name of a node, if it has one, and its operation. With `whole`, all
-        operands are written out instead of `·`, if the text is short enough.
+        """An operation as text, after the name of its result if it has one: `h = relu(·)`. With
+        `whole`, operands are written out in place of `·` if the text is short enough.
         """
         does = self._written_out(node) if whole else self.operation(node)
         p = self.problem

@@ -305,7 +305,9 @@ def _is_singular(x: Any) -> bool:
 
 
 def _tensors(problem: Problem) -> list[Any]:
-    """The arrays that a program contains as literals or draws at random, each with its source text."""
+    """The arrays, with their source texts, that a program contains as literals or draws at
+    random.
+    """
     return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
@@ -407,7 +409,7 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
 
 
 def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
-    """Trials in which one size is larger than given, and the sizes that depend on it are adapted."""
+    """Trials in which one size is larger than given, and sizes that depend on it are adapted."""
     of = {} if generic is None else generic.shapes
     if of and all(n < GENERIC_SIZES[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return

@@ -123,7 +123,9 @@ class Jvp:
 
     @property
     def index(self) -> Notation | None:
-        """`out.tangent[i] = Σ_j t[j] a[i,j]`; None if it has no index notation."""
+        """The tangent of the output in index notation, `out.tangent[i] = Σ_j t[j] a[i,j]`; None if
+        it has none.
+        """
         if self.node is None:
             return None
         here, (other, written) = self._index_of(self.along[self.problem.out]), self._written

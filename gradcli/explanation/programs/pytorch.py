@@ -62,7 +62,7 @@ class ProgramWriter(TorchWriter):
         return result._replace(named=(*result.named, *self._kind(node.dtype)))
 
     def kind(self, dtype: str) -> str:
-        """`, dtype=g.dtype, device=g.device`."""
+        """The options of a call that creates a tensor: `, dtype=g.dtype, device=g.device`."""
         return "".join(f", {name}={tree.text(value)}" for name, value in self._kind(dtype))
 
     def _kind(self, dtype: str) -> list[tuple[str, Tree]]:

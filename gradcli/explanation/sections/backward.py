@@ -160,7 +160,7 @@ def _sent(
 
 
 def _name_of(sent: Node, names: Names) -> Line:
-    """`r4 = `, before the formula of the gradient that step 4 receives."""
+    """The start `r4 = ` of the line with the gradient that step 4 receives."""
     return (Formula(names.numbered[sent]), EQUALS) if sent in names.numbered else ()
 
 
@@ -214,7 +214,7 @@ def _fan_out(
 
 
 def _sum(arrived: list[Contribution], a: Analysis) -> str:
-    """` (4 + 4 at [0,1])`: one element of the sum."""
+    """One element of a sum of gradients, written out: ` (4 + 4 at [0,1])`."""
     values = [a.value(c.sent) for c in arrived]
     if any(v is None or not v.size for v in values) or len(values) > 4:
         return ""

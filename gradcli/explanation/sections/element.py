@@ -144,8 +144,8 @@ def line_of_element(
     names: Mapping[Node, Name],
     widest: int = WIDEST,
 ) -> Line | None:
-    """`left[index] = symbols = value` for any node; symbols and numbers of at most `widest`
-    characters.
+    """An element of any node as a line, `left[index] = symbols = value`; symbols and numbers have
+    at most `widest` characters.
     """
     written = written_out(node, index, names, a.value_if_possible, widest)
     if written.symbols is None and written.numbers is None and written.total is None:

@@ -136,7 +136,7 @@ def _product_label(h: Hessian, z: Input) -> Formula:
 
 
 def _index_line(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
-    """`∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
+    """A block of the Hessian in index notation: `∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
     assert isinstance(index.left, tree.Infix)
     sides = zip((x, z), (index.left.left, index.left.right))
     by = tuple(_with_indices(tree.Name(i.name, role_of(i)), side) for i, side in sides)

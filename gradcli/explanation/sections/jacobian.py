@@ -128,15 +128,17 @@ def shown_structure(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
 
 
 def structure_row(s: Structure, total: int) -> Row:
-    """`diag(2 * a) diagonal: 6 of its 36 entries are not zero`; "at most" if the count depends on
-    unknown values.
+    """The closed form, the structure and the number of nonzero entries as a row: `diag(2 * a)
+    diagonal: 6 of its 36 entries are not zero`; "at most" if the number depends on unknown values.
     """
     text = words(kind_of(s, total))
     return Row((text,) if s.formula is None else ((Formula(s.formula),), text))
 
 
 def kind_of(s: Structure, total: int) -> str:
-    """`diagonal: 6 of its 36 entries are not zero`."""
+    """The structure and the number of nonzero entries: `diagonal: 6 of its 36 entries are not
+    zero`.
+    """
     if total == 1:
         return SINGLE.name
     kind = KINDS.get(s.name, s.name)
@@ -164,7 +166,9 @@ def remarks(a: Analysis, w: FormulaWriter, x: Input, s: Structure) -> list[Block
 
 
 def _by_index(w: FormulaWriter, x: Input) -> list[Block]:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its symbols."""
+    """The Jacobian in index notation, `∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its
+    symbols.
+    """
     result = by_index.jacobian(w, x)
     if result is None:
         return why_no_index(w, x)

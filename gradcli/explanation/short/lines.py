@@ -108,7 +108,9 @@ def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
 
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
-    """`relu lets 10 of 16 through`, or ""."""
+    """How many elements of a gradient a relu passes on, `relu lets 10 of 16 through`; "" for other
+    operations.
+    """
     after = _steps_by_input(a)[line.of]
     mask = passing_mask(a, after[0]) if len(after) == 1 else None
     if mask is None:
@@ -202,7 +204,9 @@ def _remarks(grads: Gradients) -> Iterator[str]:
 
 
 def _ways(through: tuple[str, ...], out: str) -> str:
-    """`through h and z`, `through h, and directly from loss` if one leads to the output itself."""
+    """The values through which a gradient flows, `through h and z`, or `through h, and directly
+    from loss` if the output uses the input directly too.
+    """
     named = [name for name in through if name != out]
     some = middle(named, MOST_PATHS, str, lambda n: f"{n:,} more")
     direct = f", and directly from {out}" if out in through else ""

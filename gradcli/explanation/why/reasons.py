@@ -92,8 +92,8 @@ class Reasons:
         return text if len(text) <= LONGEST else ""
 
     def _arithmetic(self, step: LocalStep, index: Index) -> str:
-        """`0/0 is nan`: the first operation of a rule whose result is not finite at this element;
-        for an operation on matrices, at any element of its operands.
+        """The first operation of a rule whose result is not finite at this element, such as `0/0 is
+        nan`; for an operation on matrices, at any element of its operands.
         """
         evaluator = Evaluator(step.here | {step.seed: step.received})
         known_nodes, elsewhere = set(evaluator.values), ""
@@ -279,7 +279,7 @@ def _written(node: Node, operands: list[Any], result: Any) -> str:
 
 
 def _with_sign(node: Node, operands: list[Any]) -> str:
-    """`1/0`, an operation between two numbers; "" for others."""
+    """An operation between two numbers in symbols, such as `1/0`; "" for other operations."""
     sign = SIGNS.get(node.op.name)
     known = [number(float(v)) for v in operands if v is not None]
     return sign.join(known) if sign and len(known) == 2 else ""

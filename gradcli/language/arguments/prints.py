@@ -282,7 +282,7 @@ class _Scanner:
 
 
 def _row(index: list[int]) -> str:
-    """`row 1`, or `row [0, 1]` in a nested list."""
+    """A row of a list in messages: `row 1`, or `row [0, 1]` in a nested list."""
     return f"row {index[0] if len(index) == 1 else index}"
 
 

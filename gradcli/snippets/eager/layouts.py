@@ -83,7 +83,7 @@ def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
     for last in range(1, len(order)):
         place = last
         for before in reversed(range(last)):
-            side = _compared(shape, steps, order[before], order[place])
+            side = _compare_strides(shape, steps, order[before], order[place])
             if side > 0:
                 order[before], order[place] = order[place], order[before]
                 place = before
@@ -99,7 +99,7 @@ def _steps(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
     return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in dims]
 
 
-def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
+def _compare_strides(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
     """A positive number if dimension `b` has smaller strides than `a`, negative if larger."""
     for s in steps:
         if not s[a] or not s[b]:
