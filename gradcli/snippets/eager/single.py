@@ -374,7 +374,9 @@ def _small_product(a: Any, b: Any, place: int) -> Any:
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A matrix product whose elements have one term each. In a product with a vector, -0 becomes 0."""
+    """A matrix product whose elements have one term each; in a product with a vector -0
+    becomes 0.
+    """
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
 
