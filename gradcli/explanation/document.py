@@ -133,7 +133,7 @@ def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Sect
 
             grads = Gradients(a, w)
             names = grads.names_back()
-            w.stated = {n: Name(name) for n, name in names.added.items()}
+            w.added_names = {n: Name(name) for n, name in names.added.items()}
             return [*_graph_of_both_passes(a, w, c), backward.backward(a, w, c.most, names)]
         case "claims" if a.claims:
             from .sections import claims

@@ -321,8 +321,8 @@ def _hit(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
 def _exactly(x: Node, value: float, node: Node, hit: Any, w: FormulaWriter) -> str:
     """The text for a kink of a unary function at one value."""
     operand = text_of(w.source.short(x))
-    operand = w.stated[x].text if x in w.stated else operand
-    is_named = x in w.names or x in w.stated
+    operand = w.added_names[x].text if x in w.added_names else operand
+    is_named = x in w.names or x in w.added_names
     where = _places(operand, hit) if is_named else f"{operand} at {_places('', hit)}"
     if not hit.ndim:
         where = operand

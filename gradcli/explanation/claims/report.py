@@ -32,14 +32,16 @@ def shapes_text(shapes: dict[str, Shape]) -> str:
 def extent(v: Verdict) -> str:
     """The sizes for which a claim is right, as text."""
     if _of_all_sizes(v):
-        kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
+        kind = (
+            "the same formula for every size" if v.is_proved else f"agrees at {len(v.sizes)} sizes"
+        )
         return kind + f", {v.remark}" * bool(v.remark) + _reading(v)
-    kind = "the same formula" if v.same else f"agrees at {len(v.findings)} points"
+    kind = "the same formula" if v.is_proved else f"agrees at {len(v.findings)} points"
     return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}{_reading(v)}"
 
 
 def _of_all_sizes(v: Verdict) -> bool:
-    return v.points.sizes_vary or v.same_elsewhere
+    return v.points.sizes_vary or v.is_proved_elsewhere
 
 
 def _reading(v: Verdict) -> str:
@@ -126,7 +128,7 @@ def _mistake(v: Verdict) -> str:
         return "it cannot be computed"
     if v.shape != v.expected:
         return f"its shape is not that of {v.claim.name}"
-    if v.only_here:
+    if v.fails_at_other_sizes:
         shapes, other_shapes = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
         return f"right where {shapes}, but not where {other_shapes}"
     return "its numbers are not those of the gradient"
@@ -233,7 +235,7 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "input": v.claim.name,
         "claim": v.claim.text,
         "ok": v.ok,
-        "every_size": v.same and _of_all_sizes(v),
+        "every_size": v.is_proved and _of_all_sizes(v),
         "remark": extent(v) if wrong is None else reason(v),
         "sizes": [{name: list(s) for name, s in shapes.items()} for shapes in v.sizes],
         "shape": None if v.shape is None else list(v.shape),

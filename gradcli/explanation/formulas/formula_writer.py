@@ -25,7 +25,7 @@ from .formula_cache import Formulas, formulas_of, new_formulas
 from .generic_nodes import SameComputation
 from .other_sizes import generic_problem
 from .source_text import SourceText, role_of
-from .trials import Reach, Trials, tried_out, undefined
+from .trials import Reach, Trials, formulas_that_pass, undefined
 
 if TYPE_CHECKING:
     from ...notation.indices.index import Indices
@@ -46,7 +46,7 @@ class FormulaWriter:
         self.cache = cache or new_formulas()
         self._wrong: dict[str, bool] = {}
         self.introduced: dict[Node, Definition] = {}  # see reductions.py
-        self.stated: dict[Node, Name] = {}  # names that the derivation of an answer adds
+        self.added_names: dict[Node, Name] = {}  # names that the derivation of an answer adds
         self.structures: dict[str, Structure] = {}  # of Jacobians, by input name
 
     @cached_property
@@ -379,7 +379,7 @@ class FormulaWriter:
         if self.generic is None:
             return {}
         short = {name: f for name, f in result.items() if f is not None}
-        holding: dict[str, tree.Tree | None] = dict(tried_out(self.trials, short))
+        holding: dict[str, tree.Tree | None] = dict(formulas_that_pass(self.trials, short))
         if any(i.node.dtype != "float" for i in self.problem.inputs.values()):
             return holding  # a formula may be longer at generic sizes than at the given ones
         return holding | {name: None for name, f in result.items() if f is None}

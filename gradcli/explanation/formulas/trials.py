@@ -400,7 +400,7 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
         result = trial(shapes)
         if result is not None:
             yield result
-    yield from _followed(problem, generic)
+    yield from _with_larger_size(problem, generic)
     if generic is not None:
         yield from _squeezed(problem, _small(generic))
     sides = oblong_sizes(problem) if problem.lower_order is None else None
@@ -408,7 +408,7 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
         yield from _computed(problem, _small(sides))
 
 
-def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
+def _with_larger_size(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
     """Trials in which one size is larger than given, and sizes that depend on it are adapted."""
     of = {} if generic is None else generic.shapes
     if of and all(n < GENERIC_SIZES[0] or _is_multiple(n) for shape in of.values() for n in shape):
@@ -461,7 +461,7 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 # ---- formulas that pass them ---------------------------------------------------------------------
 
 
-def tried_out(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[str, tree.Tree]:
+def formulas_that_pass(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[str, tree.Tree]:
     """The formulas, by name of the input, that passed their tests: each equals the gradient in at
     least one of the first trials, and fails neither in these nor at values of both signs.
     """
@@ -482,16 +482,16 @@ class Reach:
         self.formulas, self.trials = formulas, trials
 
     @cached_property
-    def only_here(self) -> dict[str, str]:
+    def failing_elsewhere(self) -> dict[str, str]:
         """The formulas that fail at other sizes than the problem's."""
         at = self.trials.elsewhere if self.formulas else ()
         return {n: f for n, f in self.formulas.items() if any(t.fails(f, n) for t in at)}
 
     @cached_property
     def extents(self) -> dict[str, str]:
-        """The sizes for which each formula of `only_here` holds, as returned by `_extent`."""
+        """For each formula of `failing_elsewhere`, the sizes for which it holds (see `_extent`)."""
         at = self.trials.elsewhere
-        return {name: _extent(at, f, name) for name, f in self.only_here.items()}
+        return {name: _extent(at, f, name) for name, f in self.failing_elsewhere.items()}
 
     @cached_property
     def undefined(self) -> dict[str, str]:
@@ -500,7 +500,7 @@ class Reach:
         return {name: where for name, where in result.items() if where is not None}
 
     def _tried(self, name: str) -> list[Trial]:
-        return self.trials.here if name in self.only_here else self.trials.signed
+        return self.trials.here if name in self.failing_elsewhere else self.trials.signed
 
 
 def _extent(at: Iterable[Trial], formula: str, name: str) -> str:

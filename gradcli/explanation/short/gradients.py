@@ -60,7 +60,7 @@ class Gradients:
             self.w = with_named_reductions(self.w)
             self.introduced = [*self.w.introduced.values()]
         else:
-            self.w.stated = {s.nodes[-1]: tree.Name(s.names[-1]) for s in self.added}
+            self.w.added_names = {s.nodes[-1]: tree.Name(s.names[-1]) for s in self.added}
 
     @cached_property
     def added(self) -> list[Assignment]:
@@ -132,7 +132,7 @@ class Gradients:
         added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}
         return Names(back, {n: name for n, name in added.items() if n not in several})
 
-    def stated(self, formula: Tree) -> tuple[list[Statement], Tree]:
+    def in_statements(self, formula: Tree) -> tuple[list[Statement], Tree]:
         """Statements for repeated parts of a formula, which those after it may use, and the formula
         in terms of them. In a large program no repeated parts are searched for.
         """
@@ -191,7 +191,7 @@ class Gradients:
             if line.formula is None:
                 yield line.gradient_name, None, ""
                 continue
-            before, result = self.stated(line.formula)
+            before, result = self.in_statements(line.formula)
             yield from ((name.text, part, tree.text(part)) for name, part in before)
             yield line.gradient_name, result, tree.text(result)
 

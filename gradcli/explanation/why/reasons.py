@@ -134,10 +134,10 @@ class Reasons:
             return f"{name} selects another element, and passes back 0 to this one"
         if self._takes_other_operand(step, origin.at):
             return f"{name} selects the other operand there, and passes back 0 to this one"
-        if not step.reach(origin.at).any():
+        if not step.upstream_elements(origin.at).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
-            if node.span is None or not step.takes_some:
+            if node.span is None or not step.selects_some:
                 return f"{name} passes back 0 there, whatever the upstream gradient is"
             return f"no index of {self._text(node)} selects it, so its gradient is 0"
         return self._no_slope(step, origin.at, name)

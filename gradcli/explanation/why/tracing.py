@@ -59,11 +59,11 @@ class LocalStep:
         """The gradient of the operand for other operands and another upstream gradient."""
         return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
-    def reach(self, index: Index) -> Any:
+    def upstream_elements(self, index: Index) -> Any:
         """A mask of the upstream elements on which the element at `index` depends, here or at any
         other values.
         """
-        at = self._only(index)
+        at = self._only_upstream_element(index)
         if at is not None and any(sent[index] != 0 for sent in self._ones_sent):
             mask = np.zeros(self.node.shape, bool)
             mask[at] = True
@@ -74,13 +74,13 @@ class LocalStep:
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     @property
-    def takes_some(self) -> bool:
+    def selects_some(self) -> bool:
         """Whether the operation selects some elements of the operand and not others. True for an
         empty index; False if the rule gives 0 for every element, as for std of a single one.
         """
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
-    def _only(self, index: Index) -> Index | None:
+    def _only_upstream_element(self, index: Index) -> Index | None:
         """The index of the only upstream element on which the one at `index` can depend; None if
         there may be several.
         """
@@ -150,7 +150,7 @@ class Origin(NamedTuple):
     @property
     def reaches(self) -> bool:
         """Whether the element depends on the upstream gradient, here or at other values."""
-        return self.step is None or bool(self.step.reach(self.at).any())
+        return self.step is None or bool(self.step.upstream_elements(self.at).any())
 
 
 # ---- the backward pass ---------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Tracer:
         bad = ~np.isfinite(step.received)
         if not bad.any():
             return Origin(step.node, index, step)
-        through = bad & step.reach(index)
+        through = bad & step.upstream_elements(index)
         if not through.any():
             return Origin(step.node, index, step)
         return step.node, first(through)
@@ -256,7 +256,7 @@ class Tracer:
         zeros = step.received == 0
         if not zeros.any():
             return Origin(step.node, index, step)
-        reach = step.reach(index)
+        reach = step.upstream_elements(index)
         if (reach & ~zeros).any() or not (reach & zeros).any():
             return Origin(step.node, index, step)
         return step.node, first(reach & zeros)
