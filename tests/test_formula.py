@@ -706,7 +706,9 @@ def test_what_is_wrong_below_zero_is_not_shown():
     trials = Trials(p, p)
     assert trials.first
     assert formulas_that_pass(trials, {"x": right}) == {"x": right}
-    assert formulas_that_pass(trials, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
+    assert (
+        formulas_that_pass(trials, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
+    )
 
 
 def test_random_numbers_of_a_program_are_known_to_its_formulas():

@@ -115,7 +115,7 @@ class Symbolic:
     def _apply(self, node: Node) -> Any:
         op, attrs = node.op, {name: _exact(value) for name, value in node.attrs.items()}
         if op.family == "elementwise" and op.symbolic:
-            return self._each(node, attrs)
+            return self._elementwise(node, attrs)
         operands = [self._operand(node, k) for k in range(len(node.inputs))]
         if op.symbolic is None:
             return _by_value(op, operands, node)
@@ -126,7 +126,7 @@ class Symbolic:
         attrs.pop("keepdim", None)
         return reduce_over(lambda *row: op.symbolic(sp, *row, **attrs), x, over).reshape(node.shape)
 
-    def _each(self, node: Node, attrs: dict) -> Any:
+    def _elementwise(self, node: Node, attrs: dict) -> Any:
         """The array of an elementwise operator, with broadcasting."""
         op, operands = node.op, [self._operand(node, k) for k in range(len(node.inputs))]
         wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]

@@ -179,7 +179,7 @@ def _passed_over(
         line = output.readline()
         if not line.endswith(b"\n"):
             return number - 1, good, size
-        answer, request = _answer(line), next(lines, None)
+        answer, request = _parsed_answer(line), next(lines, None)
         if answer is None or request is None or answer["id"] != identity_of(request, limits):
             message = f"line {number} of {file} is no answer to line {number} of the requests"
             hint = "--resume goes on with the output of the same requests; leave it out to begin"
@@ -188,7 +188,7 @@ def _passed_over(
     raise AssertionError
 
 
-def _answer(line: bytes) -> dict[str, Any] | None:
+def _parsed_answer(line: bytes) -> dict[str, Any] | None:
     """A line of an output as an answer; None if it is not one."""
     try:
         result = json.loads(line)

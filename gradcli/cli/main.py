@@ -466,12 +466,12 @@ def _run(arguments: list[str], streams: Streams) -> int:
 def _answered(arguments: list[str], streams: Streams) -> int:
     """The exit status of a command; an error message in place of an expression goes to `why`."""
     try:
-        return _called(arguments, streams)
+        return _run_command(arguments, streams)
     except GradcliError as error:
         why_arguments = _why_instead(error, arguments)
         if why_arguments is None:
             raise plainer(error, streams.command) from None
-        return _called(why_arguments, streams)
+        return _run_command(why_arguments, streams)
 
 
 def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
@@ -489,7 +489,7 @@ def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
     return ["why", *rest[1:], "--", text] if match(text) else None
 
 
-def _called(arguments: list[str], streams: Streams) -> int:
+def _run_command(arguments: list[str], streams: Streams) -> int:
     """The exit status of a command."""
     plain = None if COMPLETING in os.environ else read_well_formed(arguments, COMMANDS)
     if plain is None:

@@ -38,7 +38,7 @@ def check_expression(text: str, command: str) -> None:
         return
     for result in re.finditer(INSIDE, text):
         if result[1].startswith("--") and result[1] in NAMES:
-            raise _inside(text, result, command)
+            raise _option_in_expression(text, result, command)
 
 
 def plainer(error: GradcliError, command: str) -> GradcliError:
@@ -49,7 +49,7 @@ def plainer(error: GradcliError, command: str) -> GradcliError:
     inside = (result for result in re.finditer(INSIDE, text) if result[1] in NAMES)
     result = next(inside, None)
     if result:
-        return _inside(text, result, command)
+        return _option_in_expression(text, result, command)
     return question(text) or error
 
 
@@ -75,7 +75,7 @@ def _about(words: Collection[str]) -> list[str]:
     return [f'for instance: gradcli "{examples[0][0]}"'] if examples else []
 
 
-def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
+def _option_in_expression(text: str, result: re.Match[str], command: str) -> GradcliError:
     """The error for an option that was typed within the quotes of the expression."""
     expression, options = text[: result.start()].strip(), text[result.start(1) :].strip()
     message = f"{result[1]} stands within the quotes of the expression"

@@ -58,11 +58,11 @@ def environment_of(streams: Streams, options: Options, full: bool) -> Any:
         options.color, options.width, options.precision, full, options.output is not None
     )
     return environment._replace(
-        limits=options.limits, page=_page(streams, options), place=_place(options)
+        limits=options.limits, page=_page(streams, options), place=_markdown_site(options)
     )
 
 
-def _place(options: Options) -> str:
+def _markdown_site(options: Options) -> str:
     """The site that the Markdown is written for (`--for`, and `--math` for Discourse), or ""."""
     if options.math is None:
         return options.place or ""

@@ -173,21 +173,21 @@ def _saved_nodes(step: Step, computed_nodes: Mapping[Node, int]) -> Iterator[Nod
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node, INTERMEDIATE: None}
     for part in node.op.saved_for(node):
         if part is ... and node.op.rule is None:
-            for inner in reversed(_within(step)):
+            for inner in reversed(_expansion_steps(step)):
                 yield from _saved_nodes(inner, computed_nodes)
         elif part in (..., AGAIN):
-            yield from _read(step, computed_nodes, again=part == AGAIN)
+            yield from _nodes_read(step, computed_nodes, again=part == AGAIN)
         else:
             yield named[part] if isinstance(part, str) else part
 
 
-def _within(step: Step) -> list[Step]:
+def _expansion_steps(step: Step) -> list[Step]:
     """The reverse pass through the expansion of an operation without a rule."""
     targets = dict.fromkeys(c.to for c in step.contributions)
     return backward(step.node.op.expanded(step.node), step.received, targets).steps
 
 
-def _read(step: Step, computed_nodes: Mapping[Node, int], again: bool) -> list[Node]:
+def _nodes_read(step: Step, computed_nodes: Mapping[Node, int], again: bool) -> list[Node]:
     """The nodes of the forward pass that one operation reads in the reverse pass; with `again` not
     its output, which is recomputed.
     """

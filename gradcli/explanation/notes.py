@@ -284,7 +284,7 @@ def _kinks(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     return [("kink", text) for text in dict.fromkeys(texts)]
 
 
-def _written(node: Node, a: Analysis, w: FormulaWriter) -> str:
+def _source_text(node: Node, a: Analysis, w: FormulaWriter) -> str:
     """The source text of an operation, or of the operation in whose expansion it occurs."""
     source = node if node.span else written_around(node, a)
     if source is None:
@@ -349,14 +349,14 @@ def _subgradients(node: Node, value: float) -> str:
 
 def _places(name: str, hit: Any) -> str:
     """The elements at which a mask is True, as text: `x[0,2] and x[1,1]`."""
-    return _first(_all_places(name, hit), "place")
+    return _listed_first(_all_places(name, hit), "place")
 
 
 def _all_places(name: str, hit: Any) -> list[str]:
     return [f"{name}[{','.join(map(str, index))}]" for index in np.argwhere(hit)]
 
 
-def _first(texts: list[str], what: str) -> str:
+def _listed_first(texts: list[str], what: str) -> str:
     """Texts joined by commas and "and"; of more than three texts the first three, and a count."""
     if len(texts) < 4:
         return listed(texts)
@@ -376,11 +376,14 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
             kinds = (k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value)))
             by_kind.setdefault(" and ".join(kinds), []).append(x.name)
     same = "" if not_differentiated(a) else _in_pytorch(a)
-    notes = [("not-finite", _holds(a, names, kinds, same)) for kinds, names in by_kind.items()]
+    notes = [
+        ("not-finite", _not_finite_sentences(a, names, kinds, same))
+        for kinds, names in by_kind.items()
+    ]
     return notes or _for_any_seed(a, same) or _at_higher_order(a)
 
 
-def _holds(a: Analysis, names: list[str], kinds: str, same: str) -> str:
+def _not_finite_sentences(a: Analysis, names: list[str], kinds: str, same: str) -> str:
     """The sentences on the gradients of some inputs, which contain nan or infinity."""
     gradients = "The gradients of" if len(names) > 1 else "The gradient of"
     hold = "hold" if len(names) > 1 else "holds"
@@ -509,11 +512,11 @@ def _contradicted(
     text = (
         f"the formula of {formula.whose} gives {other} for {first}, where the rules give {number}"
     )
-    text += f" (and differs for {_first(further, 'place')})" if further else ""
+    text += f" (and differs for {_listed_first(further, 'place')})" if further else ""
     text += _with_ones(p) if name != "entry " else ""
     shape = formula.inputs[0].shape
     why = cause(a, formula.inputs, c.hit if c.hit.shape == shape else np.ones(shape, bool))
-    operation = "" if why is None else _written(why.node, a, w)
+    operation = "" if why is None else _source_text(why.node, a, w)
     if why is not None:
         at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
         text += f": {operation} {why.does}{at}"

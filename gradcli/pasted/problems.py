@@ -104,14 +104,14 @@ class _BackwardPoser:
 
     def pose_backward(self, wrt: Collection[str]) -> BackwardProblem:
         """The text and the other fields of the result."""
-        order = self._order()
+        order = self._records_in_order()
         self._find_names(order)
-        wanted = self.back.wanted if not wrt else [self._called(name) for name in wrt]
+        wanted = self.back.wanted if not wrt else [self._tensor_named(name) for name in wrt]
         if not all(isinstance(t, Tensor) for t in wanted or ()):
             raise Unexplained("a gradient with respect to an edge of the graph")
         self._cut(wanted or ())
         out = self._output()
-        text = self._text(self._statements(out))
+        text = self._as_text(self._statements(out))
         for name, tensor in zip(wrt, wanted or ()):
             if self._key(tensor) not in self.nodes:
                 message = f"no gradient flows to {name} at line {self.back.line}"
@@ -119,7 +119,12 @@ class _BackwardPoser:
         alone = [*(wanted or ()), *(self._unused() if wanted is None else ())]
         for tensor in alone:
             self._leaf(tensor)
-        tracked = {*_reached_leaves(self._order()), *self.cut.values(), *self.back.outputs, *alone}
+        tracked = {
+            *_reached_leaves(self._records_in_order()),
+            *self.cut.values(),
+            *self.back.outputs,
+            *alone,
+        }
         leaves = {n: t for n, t in self.inputs.values() if t in tracked}
         if wanted is None:
             by = tuple(leaves)
@@ -131,7 +136,7 @@ class _BackwardPoser:
 
     # ---- operations ------------------------------------------------------------------------------
 
-    def _order(self) -> list[Record]:
+    def _records_in_order(self) -> list[Record]:
         """The grad_fns of the operations that lead to the outputs, inputs first, up to those that
         are cut.
         """
@@ -150,14 +155,14 @@ class _BackwardPoser:
                 self.names |= {tensor: self.names[key]} if key in self.names else {}
         for tensor in wanted if len(wanted) > 1 else ():
             others = (w._record for w in wanted if w is not tensor and w._record)
-            before = {target for record in others for target in _before(record)}
+            before = {target for record in others for target in _predecessors(record)}
             if (tensor._record or tensor) in before:
                 name = self.names.get(self._key(tensor), "a tensor")
                 raise Unexplained(f"gradients with respect to {name} and a tensor computed from it")
 
     def _output(self) -> Node:
         """The node of the output; for several outputs, the node of their sum."""
-        order = self._order()
+        order = self._records_in_order()
         self.reached = {*order}
         for call in (r.call for r in order):
             if isinstance(call, Overwritten):
@@ -280,7 +285,7 @@ class _BackwardPoser:
     def _leaf(self, tensor: Tensor) -> Node:
         key = self._key(tensor)
         if key not in self.nodes:
-            name = self.names.get(key) or self._path(tensor)
+            name = self.names.get(key) or self._parameter_name(tensor)
             node = None if name else self._as_computed(tensor) or _uniform(tensor)
             self.nodes[key] = node or self._input(tensor, name or self._invented())
         return self.nodes[key]
@@ -308,7 +313,7 @@ class _BackwardPoser:
         if not isinstance(operand, Tensor) or self._key(operand) in self.nodes:
             return True
         record = operand._record
-        if record is None and (operand in self.names or self._path(operand)):
+        if record is None and (operand in self.names or self._parameter_name(operand)):
             return True
         if record in self.reached:
             return False
@@ -359,7 +364,7 @@ class _BackwardPoser:
                 self.names[key] = numbered
                 self.unnamed[numbered] = name
 
-    def _called(self, name: str) -> Tensor:
+    def _tensor_named(self, name: str) -> Tensor:
         """The tensor of a name in `wrt`. Raises GradcliError if there is none."""
         name = name.replace(".", "_")
         tensors = {self.names.get(self._key(t)): t for t in self.back.names}
@@ -371,7 +376,7 @@ class _BackwardPoser:
             raise GradcliError("unused-option", message, hint=near)
         return tensors[name]
 
-    def _path(self, tensor: Tensor) -> str | None:
+    def _parameter_name(self, tensor: Tensor) -> str | None:
         """The name of a parameter of a named module: net_weight for `net.weight`."""
         path = self.back.paths.get(tensor)
         name = path and path.replace(".", "_")
@@ -433,7 +438,7 @@ class _BackwardPoser:
             yield name, node
             stated |= {*parts}
 
-    def _text(self, named: Iterable[tuple[str, Node]]) -> str:
+    def _as_text(self, named: Iterable[tuple[str, Node]]) -> str:
         """Statements in the expression language."""
         names = {node: Name(name) for node, (name, _) in self.inputs.items()}
         lines = []
@@ -480,7 +485,7 @@ class _BackwardPoser:
         (output, *others) = self.back.outputs
         if not others and not _close(value, self._numbers(output), scale):
             raise Unexplained(self._otherwise(out, node_values))
-        hooked = any(_has_hooks(r) for r in self._order()) or any(
+        hooked = any(_has_hooks(r) for r in self._records_in_order()) or any(
             t.hooks for _, t in self.inputs.values()
         )
         if hooked:
@@ -591,7 +596,7 @@ def _is_usable(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
 
 
-def _before(record: Record) -> set[Any]:
+def _predecessors(record: Record) -> set[Any]:
     """The grad_fns and leaves from which the output of an operation is computed."""
     *before, _ = inputs_first([record], edges=_edges)
     return {target if isinstance(target, Record) else target.tensor for target in before}
@@ -639,14 +644,14 @@ def _elements(node: Node, at: Any) -> Node:
         target, new = node.parents
         if new.shape == at.shape and _overwritten(target, at, new) is node:
             return new
-    part = _part(at, node.shape)
+    part = _basic_index(at, node.shape)
     if part is not None:
         return _indexed(node, part)
     flat = OPS["reshape"](node, shape=(node.numel,))
     return OPS["getitem"](flat, index=(Array(at),))
 
 
-def _part(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
+def _basic_index(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
     """An index of integers and slices for these flat indices; None if there is none."""
     if not at.size:
         return None
@@ -673,7 +678,7 @@ def _overwritten(node: Node, at: Any, new: Node) -> Node:
     """A node with some elements replaced by others."""
     if not at.size or new is _elements(node, at):
         return node
-    index = _part(at, node.shape)
+    index = _basic_index(at, node.shape)
     apart = [(d, i) for d, i in enumerate(index or ()) if i != slice(None)]
     if index is not None and len(apart) == 1:
         (d, i), new = apart[0], _expanded(new, at.shape)

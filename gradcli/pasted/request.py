@@ -63,7 +63,7 @@ class _Request:
         failure = read.reading.outcome.exception
         if failure is not None and failure.type == "NameError" and not read.reading.backwards:
             return symbolic.in_language(self.request, program)
-        return self._of(read)
+        return self._request_of(read)
 
     # ---- running ---------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class _Request:
 
     # ---- the result ------------------------------------------------------------------------------
 
-    def _of(self, read: "Read") -> dict[str, Any]:
+    def _request_of(self, read: "Read") -> dict[str, Any]:
         """The request for a program that was run. Raises GradcliError if it raised or is not
         supported.
         """

@@ -189,7 +189,7 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
     inputs = [t.point.problem.inputs.get(name) for t in findings]
     if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
-    symmetric_points = filter(None, (_within(t.point, name, _symmetric) for t in findings))
+    symmetric_points = filter(None, (_projected_point(t.point, name, _symmetric) for t in findings))
     points = [p for p in symmetric_points if p.finite([name])]
     if not points or not all(_is_gradient_among_symmetric(claim, p) for p in points):
         return None
@@ -205,7 +205,9 @@ def _is_gradient_among_symmetric(claim: Claim, point: Point) -> bool:
 
 def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projection) -> bool:
     """Whether the claim is right if an input, or the seed, satisfies the condition."""
-    points = [p for p in (_within(t.point, name, project) for t in findings) if p is not None]
+    points = [
+        p for p in (_projected_point(t.point, name, project) for t in findings) if p is not None
+    ]
     right = (p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points)
     if len(points) < len(findings) or not all(right):
         return False
@@ -215,7 +217,7 @@ def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projec
     return holds(claim.program, claim.name, result.tried[len(points) :])
 
 
-def _within(point: Point, name: str, project: Projection) -> Point | None:
+def _projected_point(point: Point, name: str, project: Projection) -> Point | None:
     """The point with an input, or the seed, projected onto the condition; None if these values give
     another graph.
     """

@@ -118,13 +118,15 @@ def read_claims(claims: ClaimTexts, problem: Problem) -> list[Claim]:
 def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
     """The claims of a text: its last statement, and earlier ones that are claims themselves."""
     last = _claim(text, problem, name)
-    result = [_read(c, problem) for c in (*_before(last.program, problem), last)]
+    result = [
+        _with_needed_statements(c, problem) for c in (*_earlier_claims(last.program, problem), last)
+    ]
     for claim in result:
         _check_names(claim.program, problem)
     return result
 
 
-def _read(claim: Claim, problem: Problem) -> Claim:
+def _with_needed_statements(claim: Claim, problem: Problem) -> Claim:
     """A claim with only the statements that it needs. An input's name on a right side is the input,
     even after a statement that claims its gradient.
     """
@@ -137,7 +139,7 @@ def _read(claim: Claim, problem: Problem) -> Claim:
     return claim._replace(program=plain.only(plain.needed), both=names, stepwise=stepwise)
 
 
-def _before(program: Program, problem: Problem) -> Iterator[Claim]:
+def _earlier_claims(program: Program, problem: Problem) -> Iterator[Claim]:
     """The earlier statements that are claims: about an input, or with a value that no later
     statement uses.
     """

@@ -640,14 +640,14 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
     for old in dict.fromkeys(part.id for part in used):
         places = [part for part in used if part.id == old]
         for name in (n for n in names if n != old):
-            for chosen in _some(places):
+            for chosen in _subsets(places):
                 built = value
                 for part in chosen:
                     built = replaced(built, part, expression(name))
                 yield whole(program, built, f"{old} should be {name}", RENAMED)
 
 
-def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
+def _subsets(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
     """All subsets of a few names. Of many names, only single names and all names together."""
     counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
     for n in counts:

@@ -253,7 +253,7 @@ RANGES: tuple[Draw, ...] = (
 )
 
 
-def _short(rng: Any, draw: Draw, shape: Shape) -> Any:
+def _with_few_digits(rng: Any, draw: Draw, shape: Shape) -> Any:
     """Numbers with one decimal, all with different absolute values if possible."""
     array = np.round(draw(rng, shape), 1)
     for _ in range(DRAWS):
@@ -289,7 +289,11 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
     finite = 0
     draws = _near_given_values if depends_on_values(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
-        seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
+        seed = (
+            _with_few_digits(rng, _mixed, problem.out.shape)
+            if short
+            else _mixed(rng, problem.out.shape)
+        )
         result = at_values(problem, values, seed)
         if result is not None and result.finite(names):
             finite += 1
@@ -314,7 +318,8 @@ def _in_all_ranges(
     symmetric = symmetric_inputs(problem.out)
     for draws in islice(combinations(RANGES, len(free)), COMBINATIONS):
         arrays = {
-            x: _short(rng, d, x.shape) if short else d(rng, x.shape) for x, d in zip(free, draws)
+            x: _with_few_digits(rng, d, x.shape) if short else d(rng, x.shape)
+            for x, d in zip(free, draws)
         }
         yield fixed | {x: _as_assumed(symmetric, x, array) for x, array in arrays.items()}
 
@@ -389,7 +394,9 @@ def _given_point(problem: Problem, names: Sequence[str]) -> Point | None:
         return None
     rng = np.random.default_rng(1)
     unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
-    result = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
+    result = at_values(
+        problem, problem.values | unused, _with_few_digits(rng, _mixed, problem.out.shape)
+    )
     if result is None or not result.sound(names):
         return None
     if not all(is_symmetric(result(x)) for x in symmetric_inputs(problem.out)):

@@ -279,10 +279,14 @@ class Search(Tries):
         wrong = [(e, t) for e in built if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._edits_up_to(LIKELY) if not e.alone)
         changed = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
-        same = (pair for pair in equal_pairs(changed, wrong) if self._same(*(e.text for e in pair)))
+        same = (
+            pair
+            for pair in equal_pairs(changed, wrong)
+            if self._have_equal_values(*(e.text for e in pair))
+        )
         yield from (Correction(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
 
-    def _same(self, text: str, other: str) -> bool:
+    def _have_equal_values(self, text: str, other: str) -> bool:
         """Whether two texts have the same value at all points, and in the trials `others`."""
         tries = [self.finding_of(text, point) for point in self.points.tried]
         if not all(t is not None and self.has_value_of(other, t) for t in tries):
@@ -434,7 +438,7 @@ def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     if claim.name not in problem.inputs:
         yield []
         return
-    matrices, sizes, result = _matrices(claim, problem), _sizes(problem), []
+    matrices, sizes, result = _matrices(claim, problem), _given_sizes(problem), []
     for fixed in _fixed_sizes(claim, sizes):
         trial = _trial_at_other_sizes(problem, sizes, fixed)
         if trial is not None and trial.is_conclusive(claim.name):
@@ -466,7 +470,7 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
 # ---- other sizes ---------------------------------------------------------------------------------
 
 
-def _sizes(problem: Problem) -> dict[int, int]:
+def _given_sizes(problem: Problem) -> dict[int, int]:
     """A map from each generic size to the given size in its place; empty if there are none."""
     generic = generic_problem(problem)
     if generic is None:

@@ -114,13 +114,13 @@ class Verdict:
         if self.points.sizes_vary or not self.is_proved or self._reaches_far:
             return False
         problems = (trial.problem for trial in self.points.tried[0].writer.trials.elsewhere)
-        elsewhere = (self._at(p) for p in problems if not different_sides(p.roots))
+        elsewhere = (self._verdict_at(p) for p in problems if not different_sides(p.roots))
         result = [v for v in elsewhere if v is not None]
         return (
             bool(result) and all(v.ok for v in result) and all(v.is_proved for v in result[:PROVED])
         )
 
-    def _at(self, problem: Problem) -> "Verdict | None":
+    def _verdict_at(self, problem: Problem) -> "Verdict | None":
         """The verdict at other sizes; None if the claim does not fit them."""
         return if_applicable(lambda: Verdict(self.claim, points([problem], [self.claim.name])))
 

@@ -81,12 +81,12 @@ def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
         yield e
         yield from typed_numbers(e.operand) if isinstance(e, ast.UnaryOp) else ()
     elif not (isinstance(e, ast.expr) and is_size(e)):
-        for inner in _inside(e):
+        for inner in _subexpressions(e):
             if not _is_number(inner) or _computes_with(e, inner):
                 yield from typed_numbers(inner)
 
 
-def _inside(e: ast.AST) -> Iterable[ast.AST]:
+def _subexpressions(e: ast.AST) -> Iterable[ast.AST]:
     """The subexpressions of a part, without indices."""
     if isinstance(e, ast.Call):
         return [e.func, *arguments_of(e)]

@@ -193,7 +193,7 @@ class Derivation:
 
     def added(self, lines: Collection[Line]) -> list[Assignment]:
         """The assignments of added names that occur in some lines."""
-        text = {word for line in lines if line.formula for word in _words(line.formula)}
+        text = {word for line in lines if line.formula for word in _names_in(line.formula)}
         added = [s for s in self.assigned if s.is_added]
         return [s for s in added if not text.isdisjoint((*s.names, *map(grad_of, s.names)))]
 
@@ -215,7 +215,7 @@ class Derivation:
 
     def in_names(self, written: Tree) -> Tree:
         """A formula in which values that have a name are replaced by it."""
-        names = _words(written)
+        names = _names_in(written)
         for name, value, used in self._definitions:
             if used <= names:
                 written = in_terms_of(written, [(name, value)])
@@ -237,7 +237,7 @@ class Derivation:
         """
         single = [s for s in self.assigned if len(s.names) == 1 and s.nodes[0] is not self.p.out]
         written = [(Name(s.names[0]), self.written(s.nodes[0])) for s in single]
-        return [(name, f, _words(f)) for name, f in written if tree.size(f) >= LEAST_DEFINED]
+        return [(name, f, _names_in(f)) for name, f in written if tree.size(f) >= LEAST_DEFINED]
 
     @cached_property
     def _writer(self) -> Writer:
@@ -523,7 +523,7 @@ def _without_minus(f: Tree) -> Tree | None:
     return None if left is None else f._replace(left=left)
 
 
-def _words(formula: Tree) -> set[str]:
+def _names_in(formula: Tree) -> set[str]:
     """The names in a formula, those in indices included."""
     names, stack = set[str](), list[Any]([formula])
     while stack:
@@ -566,7 +566,9 @@ def needed_twice(a: Analysis) -> Needed:
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
     if p.seed.implicit:  # a constant gradient gets no name, such as that of z in z.sum()
         candidates = [r for r, n in latest.items() if n in free]
-        free -= {latest[r] for r in _numbers(candidates, p.seed.node).intersection(candidates)}
+        free -= {
+            latest[r] for r in _multiples_of_seed(candidates, p.seed.node).intersection(candidates)
+        }
     return Needed(branching & free, (repeated - branching) & free)
 
 
@@ -601,7 +603,7 @@ def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
     return () if node is last or node in ends else node.inputs
 
 
-def _numbers(nodes: Collection[Node], seed: Node) -> set[Node]:
+def _multiples_of_seed(nodes: Collection[Node], seed: Node) -> set[Node]:
     """The nodes, among `nodes` and their inputs, that depend on the seed and numbers only, as -0.5
     * ones_like(x) does.
     """

@@ -58,7 +58,7 @@ def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str
     for reading in readings:
         other_inputs, inputs = reading.problems[0].inputs, problem.inputs.values()
         changed = {x.name for x in inputs if len(other_inputs[x.name].shape) != len(x.shape)}
-        if changed == {*reading.names} and not _holds(w, reading.problems[0]):
+        if changed == {*reading.names} and not _formulas_hold(w, reading.problems[0]):
             other = {name: other_inputs[name].shape for name in reading.names}
             rank = len(other[reading.names[0]])
             return _assumption_text(problem, f"for {RANKS[rank][len(other) > 1]}", other)
@@ -68,7 +68,7 @@ def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str
 def _where_oblong(w: FormulaWriter) -> str | None:
     problem = w.analysis.problem
     oblong = _oblong(problem)
-    if oblong is None or _holds(w, oblong):
+    if oblong is None or _formulas_hold(w, oblong):
         return None
     shapes = problem.shapes
     sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != shapes[x.name]}
@@ -136,7 +136,7 @@ def _is_square(shape: Shape) -> bool:
     return len(shape) == 2 and shape[0] == shape[1]
 
 
-def _holds(w: FormulaWriter, other: Problem) -> bool:
+def _formulas_hold(w: FormulaWriter, other: Problem) -> bool:
     """Whether the formulas of all gradients are right for the problem `other`."""
     trial = Trial.at(other, other.shapes)
     if trial is None:

@@ -45,7 +45,7 @@ def output(w: FormulaWriter) -> Notation | None:
 @within_budget()
 def gradient(w: FormulaWriter, x: Input) -> Notation | None:
     """The gradient in index notation, `x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has none."""
-    return _with_index_names(w, _by(w, x, _gradient))
+    return _with_index_names(w, _for_any_sizes(w, x, _gradient))
 
 
 @within_budget()
@@ -65,7 +65,7 @@ def jacobian(w: FormulaWriter, x: Input) -> Notation | None:
     """An element of the Jacobian in index notation, in the shortest form: `∂out[i,j]/∂x[k,l] =
     δ[i,k] a[l,j]`.
     """
-    return _with_index_names(w, _by(w, x, _jacobian))
+    return _with_index_names(w, _for_any_sizes(w, x, _jacobian))
 
 
 def _with_index_names(w: FormulaWriter, result: Notation | None) -> Notation | None:
@@ -238,7 +238,7 @@ def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
 # ---- for any sizes -------------------------------------------------------------------------------
 
 
-def _by(w: FormulaWriter, x: Input, write: Write) -> Notation | None:
+def _for_any_sizes(w: FormulaWriter, x: Input, write: Write) -> Notation | None:
     """The result of `write` for the gradient with respect to x, for any sizes if possible."""
     generic = _at_generic_sizes(w, x)
     if generic is None:

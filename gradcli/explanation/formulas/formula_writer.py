@@ -182,9 +182,9 @@ class FormulaWriter:
             return extra[node] if node in extra else self._formula(node, extra, later)
         wrt = () if later or self.problem.generic_sizes is not None else self.problem.wrt
         x = next((x for x in wrt if self.analysis.gradient(x) is node), None)
-        return self._alone(node, later) if x is None else self.gradient(x)
+        return self._at_own_sizes(node, later) if x is None else self.gradient(x)
 
-    def _alone(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
+    def _at_own_sizes(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
         """The shortest formula of a node at the sizes of the problem; cached."""
         key = node, tuple(later)
         written = self.cache.written
@@ -292,7 +292,7 @@ class FormulaWriter:
             return None if grad is None else self.names[grad]
         if x.name in self._for_any_sizes:
             return self._for_any_sizes[x.name]
-        here = None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+        here = None if self.is_wrong(x) else self._at_own_sizes(self.read_off(x) or grad)
         if here is None or undefined(self.trials.here, tree.text(here), x.name) is None:
             return here
         return self._without_number(x) or here
@@ -321,7 +321,7 @@ class FormulaWriter:
         if grad is None or x.name in self._for_any_sizes:
             return False
         if x.name not in self._wrong:
-            written = self._alone(grad)
+            written = self._at_own_sizes(grad)
             self._wrong[x.name] = written is not None and any(
                 trial.contradicts(tree.text(written), x.name) for trial in self.trials.here
             )

@@ -78,7 +78,7 @@ def shrunk(problem: Problem) -> Problem | None:
 
 
 def _resized(problem: Problem, rng: Any) -> Problem | None:
-    free = _free(problem)
+    free = _freely_chosen_sizes(problem)
     if not free:
         return None
     fixed = {n for i in problem.inputs.values() for n in i.shape} - set(free)
@@ -94,7 +94,7 @@ def _resized(problem: Problem, rng: Any) -> Problem | None:
     return None
 
 
-def _free(problem: Problem) -> list[int]:
+def _freely_chosen_sizes(problem: Problem) -> list[int]:
     """The sizes that inference chose freely, because the program does not determine them."""
     return sorted({i.shape[d] for i in problem.inputs.values() for d in i.assumed})
 
@@ -316,7 +316,7 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
     """Readings in which two of the freely chosen sizes, or all of them, are equal, such as
     `det(A @ X @ B)` for square matrices.
     """
-    free = _free(problem)
+    free = _freely_chosen_sizes(problem)
     room = range(SMALLEST, LARGEST + len(free))
     rng = np.random.default_rng(0)
     for equal in (*combinations(free, 2), *[tuple(free)] * (len(free) > 2)):

@@ -39,7 +39,7 @@ from .trials import Trial, Trials, node_of
 Jacobians = Sequence[tuple[Trial, Any]]  # trials with their Jacobians
 # (composing) -> the structure; `composing`: whether to search for a product of Jacobians as its
 # formula if the deltas give none
-Named = Callable[[bool], Structure]
+StructureBy = Callable[[bool], Structure]
 
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # relative to the largest entry
@@ -79,10 +79,10 @@ def _structure(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
     if not a.jacobian(x).numeric:
         return _without_values(a, w, x, grad)
     if p.out.numel * x.node.numel > CONFIRMED:
-        return _shortest(partial(_named, a, w, x, grad, None), w, x, None)
+        return _shortest(partial(_structure_from_deltas, a, w, x, grad, None), w, x, None)
     numbers = _unrounded(in_numbers(a, x))
     nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
-    result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
+    result = _shortest(partial(_structure_from_deltas, a, w, x, grad, finite), w, x, finite)
     if finite is None and result.nonzero is not None and result.nonzero < nonzero:
         return result._replace(name="dense", nonzero=nonzero)  # entries that should be 0 are nan
     return result._replace(nonzero=nonzero)
@@ -105,19 +105,23 @@ def _without_values(a: Analysis, w: FormulaWriter, x: Input, grad: Node) -> Stru
 
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
-        return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
+        return bounded(
+            _shortest(partial(_structure_from_deltas, a, w, x, grad, None), w, x, None), p
+        )
     chosen = branching_nodes(p)
     if chosen:
         picks = all(n.op.finds_indices for n in chosen)
         numbers = _finite(in_numbers(a, x)) if picks else None
-        return bounded(_shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers), p)
+        return bounded(
+            _shortest(partial(_structure_from_deltas, a, w, x, grad, numbers), w, x, numbers), p
+        )
     zeros = cancelled(p, x)
     numbers = _finite(np.where(zeros, 0.0, in_numbers(a, x)))
-    result = _shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers)
+    result = _shortest(partial(_structure_from_deltas, a, w, x, grad, numbers), w, x, numbers)
     return result._replace(nonzero=min(int(np.sum(~zeros)), result.nonzero or result.total))
 
 
-def _named(
+def _structure_from_deltas(
     a: Analysis, w: FormulaWriter, x: Input, grad: Node, numbers: Any, composing: bool
 ) -> Structure:
     """The structure according to the deltas of the gradient, confirmed by the numbers."""
@@ -170,14 +174,14 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 # ---- closed forms --------------------------------------------------------------------------------
 
 
-def _shortest(named: Named, w: FormulaWriter, x: Input, numbers: Any) -> Structure:
+def _shortest(named: StructureBy, w: FormulaWriter, x: Input, numbers: Any) -> Structure:
     """The structure with the shortest closed form that holds at all sizes, and the name of that
     form if the `numbers` here agree; without a closed form if none holds.
     """
     grad = w.analysis.gradient(x)
     if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
         return named(True)._replace(formula=_gradient_row(w, x), blocks=())
-    tried = _tried(w, x, w.trials.first)
+    tried = _trials_with_jacobians(w, x, w.trials.first)
     if not tried:
         return named(True)
     best, readable = _best(w.generic, x, tried) if w.generic else (None, True)
@@ -192,7 +196,7 @@ def _shortest(named: Named, w: FormulaWriter, x: Input, numbers: Any) -> Structu
 
 
 def _with_form(
-    named: Named, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
+    named: StructureBy, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
 ) -> Structure:
     """The structure, with the closed form of `best`, and with its name if that is right at these
     sizes.
@@ -224,7 +228,7 @@ def _best_beside_ones(w: FormulaWriter, x: Input) -> tuple[Structure | None, boo
     if problem is None:
         return None, False
     writer = FormulaWriter(type(w.analysis)(problem))
-    tried = _tried(w, x, Trials(w.problem, problem).first)
+    tried = _trials_with_jacobians(w, x, Trials(w.problem, problem).first)
     return _best(writer, x, tried) if len(tried) > 1 else (None, False)  # other sizes
 
 
@@ -381,7 +385,7 @@ def _gradient_row(w: FormulaWriter, x: Input) -> tree.Tree | None:
     else None.
     """
     row = None if w.problem.out.shape else _as_row(w.gradient(x), x)
-    tried = [] if row is None else _tried(w, x, w.trials.first)
+    tried = [] if row is None else _trials_with_jacobians(w, x, w.trials.first)
     form = Structure("row", row, None, x.node.numel)
     return row if tried and all(form.agrees(t.computed, matrix) for t, matrix in tried) else None
 
@@ -400,7 +404,7 @@ def _has_no_words(op: Operator) -> bool:
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
-def _tried(w: FormulaWriter, x: Input, trials: Iterable[Trial]) -> Jacobians:
+def _trials_with_jacobians(w: FormulaWriter, x: Input, trials: Iterable[Trial]) -> Jacobians:
     """These trials and a few at other sizes, each with its Jacobian as a matrix; without trials in
     which a dimension is squeezed or the output is not finite, as logdet(X) may be.
     """

@@ -496,10 +496,12 @@ class Reach:
     @cached_property
     def undefined(self) -> dict[str, str]:
         """By input name, the values for which a formula is not finite while the gradient is."""
-        result = {name: undefined(self._tried(name), f, name) for name, f in self.formulas.items()}
+        result = {
+            name: undefined(self._trials_for(name), f, name) for name, f in self.formulas.items()
+        }
         return {name: where for name, where in result.items() if where is not None}
 
-    def _tried(self, name: str) -> list[Trial]:
+    def _trials_for(self, name: str) -> list[Trial]:
         return self.trials.here if name in self.failing_elsewhere else self.trials.signed
 
 

@@ -180,7 +180,7 @@ def best(text: str) -> Match | None:
     if not spellings:
         return None
     matches = [_aligned(t, spellings, text) for t in _candidates(spellings)]
-    result = max(filter(confident, matches), key=_order, default=None)
+    result = max(filter(confident, matches), key=_sort_key, default=None)
     return None if result is None or result.template.message is None else result
 
 
@@ -196,7 +196,7 @@ def rivals(result: Match) -> list[Message]:
     return list(by_text.values())[1 : MOST_ALSO + 1]
 
 
-def _order(match: Match) -> tuple[float, bool, int, int, float]:
+def _sort_key(match: Match) -> tuple[float, bool, int, int, float]:
     """A sort key: by score, then messages outside the catalogue, then exact matches."""
     wording, foreign = match.template.wording.text, match.template.message is None
     result = pattern(wording).search(_excerpt(match))
@@ -364,7 +364,7 @@ def _chains(
     back: list[int] = []
     for n, (i, j) in enumerate(pairs):
         gain = text[i].weight * text[i].sure
-        score, origin = gain - _end(template, j, _before(text, i, source)), -1
+        score, origin = gain - _cost_before(template, j, _continues_line(text, i, source)), -1
         for k in range(n - 1, max(-1, n - NEAR), -1):
             before_i, before_j = pairs[k]
             if before_i < i and before_j < j:
@@ -385,7 +385,7 @@ def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
     if not pairs:
         return Match(template, 0.0, 0.0, [], [], source)
     scores, back = _chains(template, text, source, pairs, sums)
-    finals = [s - _tail(template, j, text, i, source) for s, (i, j) in zip(scores, pairs)]
+    finals = [s - _cost_after(template, j, text, i, source) for s, (i, j) in zip(scores, pairs)]
     last = max(range(len(pairs)), key=lambda n: finals[n])
     score, chain = finals[last], []
     while last >= 0:
@@ -410,19 +410,19 @@ def _gap(
     return MISSED * missed + min(FILLED * (next_i - i - 1), MOST_FILLED)
 
 
-def _before(text: list[Spelling], i: int, source: str) -> bool:
+def _continues_line(text: list[Spelling], i: int, source: str) -> bool:
     """Whether word i is preceded by another one in its line."""
     return i > 0 and "\n" not in source[text[i - 1].word.end : text[i].word.start]
 
 
-def _end(template: Template, j: int, goes_on: bool) -> float:
+def _cost_before(template: Template, j: int, goes_on: bool) -> float:
     """The cost of words missing before word j of a wording, if other words precede it in the line
     of the text (`goes_on`).
     """
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 
-def _tail(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
+def _cost_after(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
     """The cost of words missing after word j of a wording, if other words follow word i in its
     line.
     """

@@ -138,7 +138,7 @@ def _sent(
     """The gradient sent to one input: the rule, and a sum over broadcast dimensions on its own
     line.
     """
-    to = words("to ", *_short_text(c.to, w, names), _side(c, step.node))
+    to = words("to ", *_short_text(c.to, w, names), _operand_side(c, step.node))
     same = c.local is step.received
     if c.sent is c.local or c.sent.op.name != "sum_to_size":
         spread = same and c.sent.op.name == "expand"
@@ -164,7 +164,7 @@ def _name_of(sent: Node, names: Names) -> Line:
     return (Formula(names.numbered[sent]), EQUALS) if sent in names.numbered else ()
 
 
-def _side(c: Contribution, node: Node) -> Token:
+def _operand_side(c: Contribution, node: Node) -> Token:
     """Which operand a contribution belongs to, if the text of the operand is ambiguous."""
     twice = node.inputs.count(c.to) > 1
     if not twice or len(node.inputs) != 2:

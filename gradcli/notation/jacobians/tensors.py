@@ -184,7 +184,9 @@ class Tensors:
         if isinstance(e, Relation):
             return self._rows_of_identity(e, letters) or self._triangle(e, letters)
         if isinstance(e, Total):
-            return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
+            return self._sum_of_terms(
+                [(t, self._tensor(opposite(t) or t, letters)) for t in e.terms]
+            )
         if isinstance(e, Product):
             return self._product(e, letters)
         if isinstance(e, Power):
@@ -252,13 +254,13 @@ class Tensors:
         base, exponent = self._tensor(e.base, letters), self._tensor(e.exponent, letters)
         return None if base is None or exponent is None else Infix("**", base, exponent)
 
-    def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
+    def _sum_of_terms(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
         """A sum of terms; masks are converted where PyTorch would not add or subtract them."""
         if any(written is None for _, written in terms):
             return None
         (index, *other_indices) = {w.items if isinstance(w, Subscript) else () for _, w in terms}
         if not other_indices and {*index} == {ALL, NEW_DIMENSION}:  # a[:, None] + b[:, None]
-            inner = self._joined([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
+            inner = self._sum_of_terms([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
             return None if inner is None else Subscript(inner, index)
         first, out = terms[0]
         out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]

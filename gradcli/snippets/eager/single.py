@@ -168,7 +168,7 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
         return np.zeros(shape, np.float32)
     if all(x.shape[d] == 1 for d in axis):
         return x.reshape(shape) + np.float32(0)  # the sum starts at 0: -0 becomes 0
-    return _along(x, axis).reshape(shape)
+    return _sums_along(x, axis).reshape(shape)
 
 
 @_kernel("sum_to_size")
@@ -191,11 +191,11 @@ def mean(x: Any, *, dim: Any, keepdim: bool) -> Any:
     return total(x, axis, keepdim) / np.float32(count)
 
 
-def _along(x: Any, axis: tuple[int, ...]) -> Any:
+def _sums_along(x: Any, axis: tuple[int, ...]) -> Any:
     """The sums along dimensions, without keepdim; terms are added in the order of their memory."""
     by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     others = [d for d in range(x.ndim) if d not in axis]
-    groups = _joined(x, by_stride)
+    groups = _merged_sizes(x, by_stride)
     unreduced = sorted((d for d in others if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     steps = (
         x.strides[by_stride[0]] if by_stride else 4,
@@ -214,7 +214,7 @@ def _along(x: Any, axis: tuple[int, ...]) -> Any:
     return _one_by_one(np.stack(parts)).reshape(outer)
 
 
-def _joined(x: Any, dims: Sequence[int]) -> list[int]:
+def _merged_sizes(x: Any, dims: Sequence[int]) -> list[int]:
     """The sizes of dimensions, innermost first; neighbouring dimensions that are contiguous
     together count as one.
     """
