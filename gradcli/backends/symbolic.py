@@ -59,7 +59,7 @@ class Symbolic:
         has no symbolic value.
         """
         try:
-            return [self._tidy_all(self._elements(root)) for root in map(self._run, roots)]
+            return [_map(self._tidy, self._elements(root)) for root in map(self._run, roots)]
         except RecursionError:
             raise self._too_long("the expression") from None
 
@@ -201,9 +201,6 @@ class Symbolic:
             hint="give the inputs values with --value",
         )
 
-    def _tidy_all(self, elements: Any) -> Any:
-        return _map(self._tidy, elements)
-
     def _tidy(self, x: Any) -> Any:
         result = self._tidied.get(x)
         if result is None:
@@ -238,7 +235,9 @@ def _by_value(op, operands: list, node: Node) -> Any:
     multiplies, such as matmul, receives them as `_Sum` objects, which is faster.
     """
     if op.family not in ("elementwise", "movement", "reduction"):
-        sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
+        sums = [
+            o if o is None or o.dtype != object else _map(lambda x: _Sum([x]), o) for o in operands
+        ]
         try:
             return op.value(*sums, **node.attrs)
         except (TypeError, AttributeError):
@@ -266,10 +265,6 @@ class _Sum:
     def __mul__(self, other: Any) -> "_Sum":
         tick()
         return _Sum([a * b for a in self.terms for b in other.terms])
-
-
-def _one_term(x: Any) -> _Sum:
-    return _Sum([x])
 
 
 def _map(function, array: Any) -> Any:

@@ -333,11 +333,9 @@ class Search(Tries):
         text, value = self.formula(self.grad), self.findings[0].value
         if text is None or value is None:
             return []
-        lacking = (e for e in omissions_of(read_again(text, ORIGIN)) if self._is_claimed(e.text))
+        omissions = omissions_of(read_again(text, ORIGIN))
+        lacking = (e for e in omissions if all(self.has_value_of(e.text, t) for t in self.findings))
         return [e.why for e in islice(lacking, 1)]
-
-    def _is_claimed(self, text: str) -> bool:
-        return all(self.has_value_of(text, t) for t in self.findings)
 
     def _contribution_missing(self) -> Iterator[Correction]:
         """The correction of a claim that lacks the contributions of some uses of an input."""

@@ -309,8 +309,9 @@ class Derivation:
     def sent(self, s: Assignment) -> dict[str, Tree | None]:
         """The gradient that an assignment sends to each value that it uses; None if too long."""
         if s.nodes not in self._sent:
-            budget = self.p.limits.budget
-            self._sent[s.nodes] = budget.search(lambda: self._readable(s), dict)
+            formulas = partial(if_applicable, lambda: self._formulas(s))
+            # None if it cannot be posed by itself
+            self._sent[s.nodes] = self.p.limits.budget.search(formulas, dict) or {}
         return self._sent[s.nodes]
 
     def sum_of(self, line: Line, terms: list[Tree | None]) -> Tree | None:
@@ -365,9 +366,6 @@ class Derivation:
     @cached_property
     def _lines_by_name(self) -> dict[str, Line]:
         return {line.name: line for line in self.back}
-
-    def _readable(self, s: Assignment) -> dict[str, Tree | None]:
-        return if_applicable(lambda: self._formulas(s)) or {}  # {} if it cannot be posed by itself
 
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
