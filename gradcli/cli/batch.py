@@ -13,7 +13,7 @@ from ..limits import Limits
 from .streams import Streams
 from .work import Answered, answered
 
-PART, LONGEST = 1 << 20, 1 << 30  # bytes of too long a line that are skipped at a time, and in all
+PART, LONGEST = 1 << 20, 1 << 30  # bytes of a line over the limit: skipped at a time; most in all
 
 
 class Requests:

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 MOST_INPUTS = 24  # largest number of inputs with sections of their own
 # largest number of blocks of a Hessian that have sections, one for each unordered pair of inputs
 MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2
-SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that say what the section on the seed says
+SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that repeat the section on the seed
 
 
 def check_sections(names: Collection[str]) -> None:

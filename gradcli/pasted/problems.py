@@ -258,7 +258,7 @@ class _BackwardPoser:
             and type(operands[0]) is int
             and not operands[0]
         ):
-            return nodes[1]  # the start of Python's sum()
+            return nodes[1]  # 0 + x, with which Python's sum() starts
         if template.op.name == "getitem" and nodes[0] is not None:
             return _indexed(nodes[0], template.attrs["index"])
         return intern(template.op, tuple(nodes), template.attrs)

@@ -125,7 +125,7 @@ class Derivation:
         self.received |= {node: grad for node, grad in grads.items() if grad is not None}
         first = {n: s.nodes[-1] for s in self.assigned for n in s.again}
         for n, node in first.items():
-            if n in self.received:  # one that is detached, or in a mask, has no gradient
+            if n in self.received:  # a value that is detached, or used in masks only, has none
                 other = self.received.get(node)
                 self.received[node] = (
                     self.received[n] if other is None else other + self.received[n]

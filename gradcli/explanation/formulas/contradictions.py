@@ -139,7 +139,7 @@ def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
         if name is not None and name.text in named:
             return a.value(named[name.text])
         if node.op is OPS["tensor"]:
-            if elsewhere:  # its numbers may come from other sizes
+            if elsewhere:  # its numbers may depend on the sizes
                 raise LookupError(node)
             return node.attrs["data"].value
         return formula_value(a, tree.text(formula(node, line.names)))

@@ -91,9 +91,10 @@ class FormulaWriter:
     def _shortened_output(self) -> Node:
         p = self.problem
         short = self._shortest(p.out, self.names)
-        has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        guards = {OPS["clamp"]}  # such as the bound of the norm in normalize, which formulas omit
-        return short if has <= had <= has | guards else p.out  # the kinks must be the same
+        # The same operators with kinks must remain, except clamp: formulas omit the bounds that
+        # guard a divisor, such as that of the norm in normalize.
+        kinks, original = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
+        return short if kinks <= original <= kinks | {OPS["clamp"]} else p.out
 
     def _along_seed(self, x: Input) -> Node | None:
         """The gradient of a scalar's gradient, computed as the directional derivative along the

@@ -18,7 +18,7 @@ from .formula_writer import Definition, FormulaWriter
 LETTERS = {"vector_norm": "n", "softmax": "p"}  # names by operator
 STANDARDISED = "z"  # the name of layer_norm(x), and of similar results that have the shape of x
 OTHER = "s"  # the name for other operators
-# a name includes these operations of a reduction and constants: sqrt(x.var() + eps)
+# a name stands for a reduction with these operations on it and constants: sqrt(x.var() + eps)
 CONTINUED = ("add", "sub", "sqrt", "rsqrt")
 WITH_REDUCTIONS = ("softmax", "sqrt", "rsqrt")  # get names even if elements are linear in them
 LINEAR = ("add", "sub", "neg", "mul", "div")

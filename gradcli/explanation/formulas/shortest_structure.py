@@ -316,7 +316,8 @@ def _at_identity(grad: Node, seed: Node) -> Node | None:
         by_rows = n.op.family == "elementwise" or n.op.name == CROSS
         if not by_rows or n.ndim != 1 or None in n.inputs:
             return None
-        # the others are the same for all rows; CROSS does not broadcast
+        # operands that do not depend on the seed are the same for all rows; CROSS does not
+        # broadcast them
         operands = [rows.get(i) or (i[None] if n.op.name == CROSS else i) for i in n.parents]
         rows[n] = intern(n.op, tuple(operands), n.attrs)
     crossed = any(n.op.name == CROSS for n in rows)

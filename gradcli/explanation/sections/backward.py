@@ -38,7 +38,7 @@ class Names(NamedTuple):
 
     received: Mapping[Node, Tree]
     added: Mapping[Node, str]
-    numbered: Mapping[Node, Name] = {}  # of unnamed values, by step: r4
+    numbered: Mapping[Node, Name] = {}  # names such as r4 of the gradients of unnamed values
 
 
 def backward(a: Analysis, w: FormulaWriter, most: int, names: Names | None = None) -> Section:

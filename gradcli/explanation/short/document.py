@@ -26,7 +26,7 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 CONTRADICTING = ("formula-differs", "formula-not-finite")  # on a formula that contradicts numbers
 EXPLAINING = ("saturated", "not-finite", *CONTRADICTING)  # may explain why an answer is nan
 SHOWN_FIRST = ("integer-values", NOT_IN_PYTORCH)
-SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # on pages
+SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # notes, on pages
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -54,7 +54,7 @@ def more(a: Analysis, choices: Choices) -> Iterator[str]:
 
 def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = grads.a, grads.w
-    checks = checked(grads)  # before any search
+    checks = checked(grads)  # before searches, which may use up the time
     grads.introduce_names()
     yield head.program(a, w)
     if a.claims:

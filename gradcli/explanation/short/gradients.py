@@ -126,7 +126,7 @@ class Gradients:
         d = self.derivation
         if d is None:
             return of_program(self.a)
-        several = {s.nodes[-1] for s in d.assigned if s.again}  # each equal one receives a part
+        several = {s.nodes[-1] for s in d.assigned if s.again}  # each equal one has a part
         nodes = ((n, node) for n, node in d.nodes.items() if node in d.received)
         back = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
         added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}

@@ -264,7 +264,7 @@ def _solved(
     except GradcliError:
         if numberings is different:
             raise
-        seed = ()  # perhaps only because stand-ins are too large
+        seed = ()  # the smaller sizes to be tried may fit although stand-ins do not
     fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
     return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), attempt)
 

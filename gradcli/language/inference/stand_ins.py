@@ -75,7 +75,8 @@ class Sizes:
             for left, right in ((a, b), (b, a)):
                 missing = p - left
                 target = self.find(max(right + missing, 0))
-                if 0 < abs(missing) <= FEW and target and target % p:  # else p in terms of p
+                # a target that contains p would define p by itself
+                if 0 < abs(missing) <= FEW and target and target % p:
                     self.meaning[p] = target
                     return True
         return False
