@@ -84,11 +84,11 @@ class Shortener:
             if length <= least + MOST_LONGER:
                 result.append((search, search(start)))
         once = any(search.length.in_statements for search, _ in result)
-        lengths = [s.length.measured(s.names.hide(short), once) for s, short in result]
+        lengths = [s.length.measured(s.names.with_atoms(short), once) for s, short in result]
         if not result:
             return node
         search, short = result[lengths.index(min(lengths))]
-        return self.counted(search.names.show(short))
+        return self.counted(search.names.without_atoms(short))
 
 
 class Length:
@@ -251,10 +251,10 @@ class Search:
     ):
         self.names, self.quick = names, quick
         self.normal = Rewriter(NORMALISING)
-        own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
+        own = dict.fromkeys([*familiar, *(names.with_atoms(n) for n in familiar)])
         self.divisors = divisors_of(own)
         self.length = Length(names.words, own, generic_sizes)
-        self.remaining, self.folded = BUDGET, False
+        self.remaining, self.used_definitions = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
 
@@ -282,8 +282,8 @@ class Search:
         start = never_zero(self.names.start(node), self.divisors)
         if len(walk([start])) > LARGE:
             return None
-        self.names.settle(self.normal)
-        self.folded, self.expanded_nodes = False, set()
+        self.names.find_definitions(self.normal)
+        self.used_definitions, self.expanded_nodes = False, set()
         return self._normalised(start)
 
     def _in_statements(self, node: Node, first: Node) -> Node:
@@ -326,17 +326,17 @@ class Search:
         """Whether the search for a node would repeat the one for `before`: the same start and
         definitions of names, none of which was used.
         """
-        if before.folded or before.names.start(node) is not self.names.start(node):
+        if before.used_definitions or before.names.start(node) is not self.names.start(node):
             return False
-        self.names.settle(self.normal)
-        return self.names.stand_for_the_same(before.names)
+        self.names.find_definitions(self.normal)
+        return self.names.has_same_definitions(before.names)
 
     def _normalised(self, node: Node) -> Node:
         short = self._with_composites(self._with_equal_sizes(self.normal(node)))
         if self.names.opened:
             return short
-        with_names = self.names.folded(short, self.normal)
-        self.folded = self.folded or with_names is not short
+        with_names = self.names.with_equal_definitions(short, self.normal)
+        self.used_definitions = self.used_definitions or with_names is not short
         return with_names
 
     def _with_equal_sizes(self, node: Node) -> Node:
@@ -418,7 +418,7 @@ class Search:
             yield new
             short = self.normal(new)
             yield short
-            yield self.names.folded(short, self.normal)
+            yield self.names.with_equal_definitions(short, self.normal)
 
     def _by_known_names(self, n: Node) -> Iterator[Node]:
         """Yield the equivalent in PyTorch, and equal nodes with names."""
