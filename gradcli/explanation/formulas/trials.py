@@ -30,7 +30,7 @@ from ..checking.finite_differences import (
     symmetrized,
 )
 from ..random_numbers import Numbers
-from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
+from .other_sizes import adapted_shapes, other_shapes, posed_again, shapes_with_ones, untied_shapes
 from .trial_values import in_ranges
 
 MOST = 200_000  # largest number of elements of all tensors of a trial
@@ -417,7 +417,7 @@ def _with_larger_size(problem: Problem, generic: Problem | None) -> Iterator[Tri
     def fit(shapes: dict[str, Shape]) -> Trial | Exception:
         return result_or_error(lambda: Trial(problem, shapes))
 
-    yield from followed_shapes(problem.shapes, fit)
+    yield from adapted_shapes(problem.shapes, fit)
 
 
 def _is_multiple(n: int) -> bool:
@@ -429,7 +429,7 @@ def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
     """Trials in which one of the small sizes is 1 and nodes lose a dimension by that, as in
     squeeze() and cov(x).
     """
-    for shapes in single_shapes(small):
+    for shapes in shapes_with_ones(small):
         pose = partial(at_shapes, shapes=shapes)
         result = if_applicable(partial(posed_again, problem, pose))
         if result is not None and ranks(result) != ranks(problem):

@@ -106,7 +106,7 @@ class AtSizes:
         Raises GradcliError if the output is a scalar in the original problem, but not here.
         """
         names = {} if seeded else self._seed_value
-        return [self._shortened_in_time(self._in_names(g, names)) for g in self._of_inputs()]
+        return [self._shortened_in_time(self._substituted(g, names)) for g in self._of_inputs()]
 
     def _of_inputs(self) -> list[Node]:
         """The gradients with respect to `wrt`, without missing ones."""
@@ -184,7 +184,7 @@ class AtSizes:
         (bare,) = substitute_all([as_node(build.run())], {}, lambda _: None)
         return _in_floats(bare, {*scope.values()})
 
-    def _in_names(self, grad: Node, names: Mapping[Node, Node]) -> Node:
+    def _substituted(self, grad: Node, names: Mapping[Node, Node]) -> Node:
         """A gradient with the nodes of `names` substituted. Raises GradcliError if the output is a
         scalar in the original problem, but not here.
         """

@@ -368,7 +368,7 @@ def _numbered(
     """
     known_sizes = {n for shape in known.values() for n in shape}
     result = [
-        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in known_sizes
+        p for p in sizes.values if sizes.find(p) not in chosen and sizes.find(p) not in known_sizes
     ]
     shapes = {
         name: tuple(p if p in result else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))

@@ -61,12 +61,13 @@ class Shortener:
         quick: bool = False,
     ):
         familiar = [stripped(n, {}) for n in program]
-        self.counted = DimensionStyle(familiar)
-        held = [n for n in names if n.op.name != "input"]
-        ways = dict.fromkeys(((), tuple(held[-1:]), tuple(held)))
+        self.with_style = DimensionStyle(familiar)
+        named = [n for n in names if n.op.name != "input"]
+        # searches start with the definitions of no names, of the last one, and of all
+        all_opened = dict.fromkeys(((), tuple(named[-1:]), tuple(named)))
         self.searches = [
             Search(Names(names, opened, familiar), familiar, generic_sizes, quick)
-            for opened in ways
+            for opened in all_opened
         ]
 
     def __call__(self, node: Node) -> Node:
@@ -88,7 +89,7 @@ class Shortener:
         if not result:
             return node
         search, short = result[lengths.index(min(lengths))]
-        return self.counted(search.names.without_atoms(short))
+        return self.with_style(search.names.without_atoms(short))
 
 
 class Length:
@@ -251,9 +252,9 @@ class Search:
     ):
         self.names, self.quick = names, quick
         self.normal = Rewriter(NORMALISING)
-        own = dict.fromkeys([*familiar, *(names.with_atoms(n) for n in familiar)])
-        self.divisors = divisors_of(own)
-        self.length = Length(names.words, own, generic_sizes)
+        in_program = dict.fromkeys([*familiar, *(names.with_atoms(n) for n in familiar)])
+        self.divisors = divisors_of(in_program)
+        self.length = Length(names.words, in_program, generic_sizes)
         self.remaining, self.used_definitions = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
