@@ -39,7 +39,8 @@ from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
 MOST_RECORDS = 200  # longer graphs are those of loops, whose formulas would not be readable
-TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
+# names with a meaning in the expression language or in answers
+RESERVED = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # grad_fns of operations that return their input unchanged
 COPIES = {"CloneBackward0", "ToCopyBackward0"}
 HOOKED = "BackwardHookFunctionBackward"  # of the inputs or outputs of a module with hooks
@@ -51,9 +52,9 @@ class Unexplained(Exception):
 
 
 class BackwardProblem(NamedTuple):
-    """A text of the expression language, its inputs' arrays, its seed unless it is 1, the inputs in
-    `wrt`; the leaves by name; and names that the program does not have, each with its former name
-    in the program, or "".
+    """A backward pass in the expression language: the `text`, the arrays of its inputs, the seed
+    unless it is 1, and the inputs in `wrt`; the leaves by name; and `unnamed`, names that the
+    program does not have, each with its former name in the program, or "".
     """
 
     text: str
@@ -96,10 +97,10 @@ class _BackwardPoser:
         self.nodes: dict[Any, Node] = {}  # by tensor, or by grad_fn and output
         self.inputs: dict[Node, tuple[str, Tensor]] = {}
         self.names: dict[Any, str] = {}  # by tensor, or by grad_fn and output
-        self.cut: dict[Record, Tensor] = {}
+        self.cut: dict[Record, Tensor] = {}  # computed tensors that are treated as inputs
         self.written: dict[Tensor, list[Any]] = {}  # flat indices that were overwritten
         self.unnamed: dict[str, str] = {}  # names that are not in the program
-        self.reached: set[Record | None] = set()
+        self.reached: set[Record | None] = set()  # grad_fns of operations before the outputs
         self.losses: set[Node] = set()  # nll_loss nodes of calls of cross_entropy
 
     def pose_backward(self, wrt: Collection[str]) -> BackwardProblem:
@@ -169,7 +170,7 @@ class _BackwardPoser:
                 self.written.setdefault(call.tensor, []).append(call.at)
         for record in order:
             if record not in self.cut:
-                self._make(record)
+                self._make_nodes(record)
         outputs, seeds = self.back.outputs, self.back.seeds
         if len(outputs) == 1:
             return self._of_tensor(outputs[0])
@@ -187,7 +188,7 @@ class _BackwardPoser:
     def _of_tensor(self, tensor: Tensor) -> Node:
         return self.nodes.get(self._key(tensor)) or self._leaf(tensor)
 
-    def _make(self, record: Record) -> None:
+    def _make_nodes(self, record: Record) -> None:
         """Make the nodes of an operation's outputs."""
         call = record.call
         inputs = [self._of_edge(e) for e in _edges(record)]
@@ -207,8 +208,8 @@ class _BackwardPoser:
                 raise Unexplained(record.name)
             raise Unexplained(f"the Function {call[1].name} has a backward of its own")
         else:
-            target = self._before_it(record) if inputs[0] is None else inputs[0]
-            built = [self._called_on(call, target, inputs)]
+            target = self._target_without_overwritten(record) if inputs[0] is None else inputs[0]
+            built = [self._result_of_call(call, target, inputs)]
         for output, node in enumerate(built):
             if node is not None:
                 self.nodes[record, output] = node
@@ -221,8 +222,10 @@ class _BackwardPoser:
         operands = (node or self._operand(o) for node, o in zip(inputs, call.operands))
         return OPS[call.function].expand(*operands)
 
-    def _before_it(self, record: Record) -> Node | None:
-        """A partly overwritten tensor that gets no gradient, with 0 in the overwritten elements."""
+    def _target_without_overwritten(self, record: Record) -> Node | None:
+        """A tensor that is partly overwritten and gets no gradient, with 0 in place of the elements
+        that are overwritten.
+        """
         if not isinstance(record.call, Overwritten):
             return None
         tensor = record.call.tensor
@@ -234,11 +237,15 @@ class _BackwardPoser:
             return OPS["zeros"](size=array.shape)
         return self._leaf(Tensor(array, tensor.dtype))
 
-    def _called_on(self, call: Any, target: Node | None, inputs: Sequence[Node | None]) -> Node:
-        """The result of a call on `target`, its first input, and the others."""
+    def _result_of_call(
+        self, call: Any, target: Node | None, inputs: Sequence[Node | None]
+    ) -> Node:
+        """The result of a call on `target`, which replaces its first input, and on the other
+        inputs.
+        """
         if isinstance(call, Overwritten):
             assert target is not None
-            new = self._called_on(call.call, _elements(target, call.at), inputs)
+            new = self._result_of_call(call.call, _elements(target, call.at), inputs)
             return _overwritten(target, call.at, new)
         if isinstance(call, Copied):
             shape = None if target is None else target.shape
@@ -380,15 +387,15 @@ class _BackwardPoser:
         """The name of a parameter of a named module: net_weight for `net.weight`."""
         path = self.back.paths.get(tensor)
         name = path and path.replace(".", "_")
-        return None if not name or name in self._taken() else name
+        return None if not name or name in self._reserved() else name
 
-    def _taken(self) -> set[str]:
+    def _reserved(self) -> set[str]:
         return {n for n, _ in self.inputs.values()} | {*self.names.values()} | {*self.avoided}
 
     def _fresh(self, start: str) -> str:
-        if start == "out" and start not in self._taken():
+        if start == "out" and start not in self._reserved():
             return start
-        return self._numbered(start, self._taken())
+        return self._numbered(start, self._reserved())
 
     def _invented(self) -> str:
         """A name for an unnamed input."""
@@ -593,7 +600,7 @@ def _is_leaf(tensor: Tensor) -> bool:
 
 def _is_usable(name: str) -> bool:
     """Whether a name of a program has no other meaning in the expression language."""
-    return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
+    return name.isidentifier() and not keyword.iskeyword(name) and name not in RESERVED - {"out"}
 
 
 def _predecessors(record: Record) -> set[Any]:
