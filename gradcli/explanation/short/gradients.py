@@ -93,16 +93,16 @@ class Gradients:
         if None in closed or len(statements) < len(derived.lines):
             return None in closed
         added = sum(map(tree.size, derived.added_formulas()))
-        theirs = sum(tree.size(f) for f in statements) + STATEMENT_COST * len(derived.back) + added
-        return theirs < sum(tree.size(f) for f in closed if f is not None)
+        length = sum(tree.size(f) for f in statements) + STATEMENT_COST * len(derived.back) + added
+        return length < sum(tree.size(f) for f in closed if f is not None)
 
     @cached_property
     def inputs(self) -> list[Input]:
         """The inputs in `wrt`, in the order of the derivation."""
         if self.derivation is None:
             return self.problem.wrt
-        met = {line.name: k for k, line in enumerate(self.derivation.gradients)}
-        return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
+        order = {line.name: k for k, line in enumerate(self.derivation.gradients)}
+        return sorted(self.problem.wrt, key=lambda x: order.get(x.name, len(order)))
 
     @cached_property
     def used(self) -> set[str]:
