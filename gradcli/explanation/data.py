@@ -159,7 +159,7 @@ class Data:
                         "formula": formula,
                         "value": self.a.value(c.sent),
                     }
-                    for c, formula in zip(step.contributions, self._sent(k), strict=True)
+                    for c, formula in zip(step.contributions, self._sent_formulas(k), strict=True)
                 ],
             }
             for k, step in enumerate(self.a.gradients.steps)
@@ -170,7 +170,7 @@ class Data:
         built = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in built else ", ".join(filter(None, built))
 
-    def _sent(self, k: int) -> list[str | None]:
+    def _sent_formulas(self, k: int) -> list[str | None]:
         w, step = generic_step(self.w, k)
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
@@ -311,10 +311,10 @@ class Data:
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
-        plain = self._plain(node)
-        return none_if_unwritable(lambda: self._written(node)) if plain is None else plain
+        plain = self._as_polynomials(node)
+        return none_if_unwritable(lambda: self._by_sympy(node)) if plain is None else plain
 
-    def _plain(self, node: Node) -> Any:
+    def _as_polynomials(self, node: Node) -> Any:
         """The elements as sums of products, computed without SymPy; None if one is something
         else.
         """
@@ -329,7 +329,7 @@ class Data:
         symbols += [d.node for d in p.directions]
         return Polynomials({n: n.attrs["name"] for n in symbols}, self.a.value).texts(substituted)
 
-    def _written(self, node: Node) -> Any:
+    def _by_sympy(self, node: Node) -> Any:
         from ..backends.elements import elements_text
         from ..backends.symbolic import Symbolic
 
