@@ -84,7 +84,7 @@ def shortest_form(w: FormulaWriter, x: Input) -> Node | None:
     Jacobian are read from it.
     """
     generic = _at_generic_sizes(w, x)
-    if generic is not None and _is_one(w, generic[0]):
+    if generic is not None and _is_same_problem(w, generic[0]):
         return _shortest_jacobian(*generic, True)[0]
     result = None if generic is None else _shortest_jacobian(*generic, True)
     grad = w.analysis.gradient(x)
@@ -203,13 +203,13 @@ def _search_jacobian(
     w: FormulaWriter, x: Input, search: bool
 ) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
-    alternatives = (way for way, _ in islice(w.gradient_forms(x), None if search else 1))
-    ways = () if grad is None else chain([grad], alternatives)
-    for way in _each_once(ways):
-        result = w.indices.jacobian(x.node, way)
+    alternatives = (form for form, _ in islice(w.gradient_forms(x), None if search else 1))
+    forms = () if grad is None else chain([grad], alternatives)
+    for form in _distinct(forms):
+        result = w.indices.jacobian(x.node, form)
         shortest = _shorter(best, result)
         if shortest is not best:
-            node, best = way, shortest
+            node, best = form, shortest
         if best is not None and len(best.plain) <= SHORT and not (w.introduced or best.conditions):
             break
     return node, best
@@ -226,7 +226,7 @@ def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
     return b if b.opaque <= a.opaque and costs[1] < costs[0] else a
 
 
-def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
+def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
     """The nodes without repetition, lazily."""
     yielded = set[Node]()
     for node in nodes:
@@ -244,7 +244,7 @@ def _for_any_sizes(w: FormulaWriter, x: Input, write: Write) -> Notation | None:
     if generic is None:
         return write(w, x, True)
     result = write(*generic, True)
-    if _is_one(w, generic[0]):
+    if _is_same_problem(w, generic[0]):
         return result
     if result is None:  # the search would give the same at the problem's own sizes
         return write(w, x, False)
@@ -268,7 +268,7 @@ def _at_generic_sizes(w: FormulaWriter, x: Input) -> tuple[FormulaWriter, Input]
     return generic, other
 
 
-def _is_one(w: FormulaWriter, generic: FormulaWriter) -> bool:
+def _is_same_problem(w: FormulaWriter, generic: FormulaWriter) -> bool:
     """Whether the generic problem is the problem itself, as it is if all inputs are scalars."""
     return generic.problem.roots == w.problem.roots
 

@@ -289,8 +289,8 @@ class Search:
 
     def _in_statements(self, node: Node, first: Node) -> Node:
         """The shortest node, with repeated parts counted once, that a search from this node finds;
-        or from `first`, a node found earlier, if that gives a shorter one: e ** 2 / t ** 2 - 1 / t
-        for a sum t.
+        or one from `first`, the normal form of the formula, if that is shorter: e ** 2 / t ** 2 - 1
+        / t for a sum t.
         """
         self.length.in_statements, results = True, [node]
         before = [first] if self.length(first) < self.length(node) else []
