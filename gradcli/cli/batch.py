@@ -28,9 +28,7 @@ class Requests:
 
     @contextmanager
     def opened(self) -> Iterator[Iterator[str]]:
-        """The lines; the file is opened at once, before anything is written. Raises GradcliError if
-        it cannot be read.
-        """
+        """The lines; the file is opened at once. Raises GradcliError if it cannot be read."""
         if self.file == "-":
             yield self._lines(_duplicate_of_stdin(self.streams.stdin_bytes()))
             return
@@ -83,9 +81,7 @@ def _ends(source: IO[bytes]) -> bool:
 
 
 def answer_lines(requests: Requests, streams: Streams, options: Any, limits: Limits) -> bool:
-    """Write the answer to each line as soon as it is computed; returns whether no answer is an
-    error.
-    """
+    """Write each answer as soon as it is computed; returns whether no answer is an error."""
     file = None if options.output == "-" else options.output
     _check_options(options, file)
     _check_files(requests.file, file)

@@ -475,9 +475,7 @@ def _answered(arguments: list[str], streams: Streams) -> int:
 
 
 def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
-    """The arguments for `why`, if an error message was typed in place of an expression; otherwise
-    None.
-    """
+    """The arguments for `why`, if an error message was typed as the expression; or None."""
     rest = arguments[arguments[0] == "explain" :]
     if error.code not in ("syntax", "option") or error.span is None or not rest:
         return None

@@ -30,9 +30,7 @@ WHY_NUMBERS = 'with your expression and its values: gradcli why "sqrt(x)" -v "x=
 
 
 def check_expression(text: str, command: str) -> None:
-    """Refuse a text that is not an expression, even if it could be parsed. Raises GradcliError
-    `option`.
-    """
+    """Refuse a text that is no expression, even if it can be parsed (GradcliError `option`)."""
     _check_no_file(text)
     if "--" not in text:
         return

@@ -332,9 +332,7 @@ def _output_operators(shorthand: Shorthand) -> list[Operator]:
 
 
 def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
-    """Index notation and the structure of the Jacobian, from the first example whose output is the
-    operator.
-    """
+    """Index notation and the structure of the Jacobian, from the operator's first example."""
     for expr, shapes in op.examples:
         a = Analysis(pose(expr, shapes=read_shapes([shapes])))
         if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):

@@ -24,9 +24,7 @@ class Passes(NamedTuple):
 
 
 class FullJacobian(NamedTuple):
-    """The cost of a full Jacobian: a reverse pass for each row, or a forward-mode pass for each
-    column.
-    """
+    """The cost of a full Jacobian: a reverse pass for each row, or a forward one a column."""
 
     x: Input
     rows: int

@@ -315,9 +315,7 @@ class Data:
         return none_if_unwritable(lambda: self._by_sympy(node)) if plain is None else plain
 
     def _as_polynomials(self, node: Node) -> Any:
-        """The elements as sums of products, computed without SymPy; None if one is something
-        else.
-        """
+        """The elements as sums of products, without SymPy; None if one is not such a sum."""
         p = self.p
         if p.numeric:
             symbols = [i.node for i in p.inputs.values() if i.node.dtype == "float"]

@@ -107,9 +107,7 @@ def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
 
 
 def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
-    """The sections that `--show NAME` asks for: with NAME "gradient", for example, one for each
-    input.
-    """
+    """The sections that `--show NAME` asks for: for "gradient", one for each input."""
     from .sections import backward, code, forward, inputs, outcome, seed
 
     match name:
@@ -252,9 +250,7 @@ def _omitted_blocks(h: "Hessian", shown_count: int) -> list[tuple[str, str]]:
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
-    """The document of a JVP: the answer, the tangents, the forward pass, Jacobians, checks,
-    notes.
-    """
+    """The document of a JVP: answer, tangents, forward pass, Jacobians, checks, notes."""
     from .higher.checks import jvp_checks
     from .notes import jvp_notes
     from .sections import jvp, outcome

@@ -138,9 +138,7 @@ class _BackwardPoser:
     # ---- operations ------------------------------------------------------------------------------
 
     def _records_in_order(self) -> list[Record]:
-        """The grad_fns of the operations that lead to the outputs, inputs first, up to those that
-        are cut.
-        """
+        """The grad_fns that lead to the outputs, inputs first, up to those that are cut."""
         roots = [t._record for t in self.back.outputs if t._record is not None]
         order = [r for r in inputs_first(roots, self.cut, _edges) if isinstance(r, Record)]
         if len(order) > self.most:
@@ -240,9 +238,7 @@ class _BackwardPoser:
     def _result_of_call(
         self, call: Any, target: Node | None, inputs: Sequence[Node | None]
     ) -> Node:
-        """The result of a call on `target`, which replaces its first input, and on the other
-        inputs.
-        """
+        """The result of a call with `target` in place of its first input."""
         if isinstance(call, Overwritten):
             assert target is not None
             new = self._result_of_call(call.call, _elements(target, call.at), inputs)
@@ -564,9 +560,7 @@ def _edges(record: Any) -> Sequence[Any]:
 
 
 def in_decimals(array: Any) -> Any:
-    """An array; for float32, the shortest decimal numbers that round to it: 0.1 and not
-    0.10000000149.
-    """
+    """An array; for float32, the shortest decimals that round to it: 0.1, not 0.10000000149."""
     if array.dtype != np.float32:
         return np.array(array)
     return array.astype("U32").astype(np.float64)

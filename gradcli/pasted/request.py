@@ -102,9 +102,7 @@ class _Request:
     # ---- the result ------------------------------------------------------------------------------
 
     def _request_of(self, read: "Read") -> dict[str, Any]:
-        """The request for a program that was run. Raises GradcliError if it raised or is not
-        supported.
-        """
+        """The request for a program that was run. Raises GradcliError if it raised."""
         backs, self.trace = read.reading.backwards, read.reading.trace
         self._check_outcome(read.reading.outcome, bool(backs))
         back, problem = self._posed(backs or [self._value(read)])

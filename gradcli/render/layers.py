@@ -57,9 +57,7 @@ def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
 def _with_dummies(
     inputs: Sequence[Sequence[int]], layers: list[int]
 ) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
-    """The path of each edge, with a dummy node in each layer that it crosses, and the layers of all
-    nodes.
-    """
+    """The path of each edge, with dummy nodes in layers between, and the layers of all nodes."""
     layer_of, paths = [*layers], {}
     for n, from_ in enumerate(inputs):
         for i in dict.fromkeys(from_):

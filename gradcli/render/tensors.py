@@ -66,9 +66,7 @@ def _beginning(array: Any, precision: int, gap: str) -> str:
 
 
 def _nested(array: Any, precision: int, most: Sequence[int], gap: str = GAP) -> Any:
-    """Nested lists of strings with at most `most` indices per dimension; `gap` stands for omitted
-    ones.
-    """
+    """Nested lists of at most `most` strings per dimension; `gap` stands for omitted ones."""
     if isinstance(array, str):
         return array
     if array.ndim == 0:

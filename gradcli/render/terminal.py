@@ -133,9 +133,7 @@ class Page:
         return out
 
     def options(self, more: Sequence[str]) -> str:
-        """The line of options that show more, `More: --full  --element "x[1]"`, wrapped only
-        between options.
-        """
+        """The options that show more, `More: --full`, wrapped only between options."""
         lines = ["  More:"]
         for option in more:
             gap = " " if lines[-1].endswith("More:") else "  "
@@ -148,9 +146,7 @@ class Page:
     # ---- pieces ----------------------------------------------------------------------------------
 
     def style(self, role: str) -> str:
-        """The style of a role; inputs get colours in order of appearance, if there are enough
-        colours.
-        """
+        """The style of a role; inputs get colours in order of appearance."""
         if role.startswith("input:"):
             return self.roles.setdefault(role, INPUTS[len(self.roles) % len(INPUTS)])
         return STYLES.get(role, "")
@@ -381,9 +377,7 @@ class Page:
         return Row(cells), tuple(row._replace(depth=row.depth + depth) for row in block.sent)
 
     def graph(self, block: Graph) -> RenderableType:
-        """The output, and as a tree below it the nodes it is computed from; repeated nodes are
-        drawn once.
-        """
+        """The output, and below it as a tree the nodes that it is computed from, each once."""
         from rich.tree import Tree as Drawing
 
         drawing = Drawing(self.text(block.nodes[-1].label), guide_style="dim")

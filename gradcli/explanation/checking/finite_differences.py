@@ -40,9 +40,7 @@ class Compared(NamedTuple):
 
 
 class Line:
-    """<seed, out> along a line through the values of an input; `at(t)` is the output at
-    distance t.
-    """
+    """<seed, out> along a line of input values; `at(t)` is the output at distance t."""
 
     def __init__(self, at: Callable[[float], Any], here: Any, seed: Any, scale: float):
         self.at, self.here, self.seed, self.scale = at, here, seed, scale

@@ -218,9 +218,7 @@ def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projec
 
 
 def _projected_point(point: Point, name: str, project: Projection) -> Point | None:
-    """The point with an input, or the seed, projected onto the condition; None if these values give
-    another graph.
-    """
+    """The point with an input, or the seed, projected; None if that gives another graph."""
     values = {i.node: point(i.node) for i in point.problem.inputs.values()}
     seed = point.seed if name in point.problem.inputs else project(point.seed)
     return if_applicable(

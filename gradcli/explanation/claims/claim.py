@@ -140,9 +140,7 @@ def _with_needed_statements(claim: Claim, problem: Problem) -> Claim:
 
 
 def _earlier_claims(program: Program, problem: Problem) -> Iterator[Claim]:
-    """The earlier statements that are claims: about an input, or with a value that no later
-    statement uses.
-    """
+    """The earlier statements that are claims: on an input, or with a value not used later."""
     source = program.source
     for k, (names, value) in enumerate(list(zip(program.assigned, program.values))[:-1]):
         so_far = program.only(range(k + 1))

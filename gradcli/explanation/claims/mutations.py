@@ -623,9 +623,7 @@ def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
-    """The sentence `2 should be 3`, with the operation `inside` which the number occurs, if there
-    is one.
-    """
+    """The sentence `2 should be 3`, with the operation `inside` which the number occurs."""
     if inside is None:
         return f"{ast.unparse(old)} should be {ast.unparse(new)}"
     return f"{ast.unparse(inside)} should be {ast.unparse(replaced(inside, old, new))}"

@@ -235,9 +235,7 @@ def _exchanges(
 def _exchange_edits(
     program: Program, position: int, part: ast.expr, new: ast.expr
 ) -> Iterator[Edit]:
-    """The edits that replace a part at one occurrence, and, with its first occurrence,
-    everywhere.
-    """
+    """The edits that replace a part at one occurrence, and, for its first one, everywhere."""
     value, distance = program.values[position], _distance(ast.unparse(part), ast.unparse(new))
     yield Edit(program, position, part, new, lambda: _why(part, new, around(part, value)), distance)
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]

@@ -87,9 +87,7 @@ class Point:
         return self._gradients[name]
 
     def vanishes(self, name: str) -> bool:
-        """Whether a gradient is 0 by assumption: that of x @ A @ x with respect to x for a skew
-        A.
-        """
+        """Whether a gradient is 0 by assumption, as of x @ A @ x for a skew-symmetric A."""
         if name not in self._vanishing:
             assumed = any(i.node.attrs["known"] for i in self.problem.inputs.values())
             grad = self.gradient(name) if assumed else None

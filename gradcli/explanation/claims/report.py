@@ -61,9 +61,7 @@ def right_line(v: Verdict) -> Line:
 
 
 def exception(v: Verdict) -> str | None:
-    """The caveats of a right claim, or None: where it differs from PyTorch, and negligible
-    terms.
-    """
+    """The caveats of a right claim, or None: deviations from PyTorch, negligible terms."""
     return "; ".join(filter(None, (_deviation(v), _negligible(v.negligible)))) or None
 
 
@@ -164,9 +162,7 @@ def mended_line(v: Verdict) -> Line:
 
 
 class Wrong(NamedTuple):
-    """The first wrong element: its name, finding and index, and the claimed and the right value,
-    written out.
-    """
+    """The first wrong element: name, finding, index, claimed and right value written out."""
 
     name: str
     finding: Finding

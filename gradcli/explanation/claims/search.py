@@ -170,9 +170,7 @@ class Search(Tries):
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
     def _scaled_by_size(self) -> Iterator[Correction]:
-        """Corrections by a factor that is a number of elements, such as between a sum and a
-        mean.
-        """
+        """Corrections by a factor that is a number of elements, as between sum and mean."""
         yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
     def _scaled_by_number(self) -> Iterator[Correction]:
@@ -294,9 +292,7 @@ class Search(Tries):
         return all(_same_in_trial(t, text, other) for t in self.others)
 
     def _exchanged(self) -> Iterator[Correction]:
-        """Corrections that replace a part of the claim by a part of the right formula, or of the
-        program.
-        """
+        """Corrections in which a part of the right formula, or of the program, replaces one."""
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).values
         replacements = parts_of((*right, *self.problem.program.values))

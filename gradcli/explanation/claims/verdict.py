@@ -108,9 +108,7 @@ class Verdict:
 
     @cached_property
     def is_proved_elsewhere(self) -> bool:
-        """Whether the claim is proved equal to the gradient also at other sizes than the given
-        ones.
-        """
+        """Whether the claim is proved equal to the gradient at other sizes too."""
         if self.points.sizes_vary or not self.is_proved or self._reaches_far:
             return False
         problems = (trial.problem for trial in self.points.tried[0].writer.trials.elsewhere)
@@ -145,9 +143,7 @@ class Verdict:
 
     @property
     def has_wrong_rank(self) -> bool:
-        """Whether the claim cannot be computed at the first sizes, or has the wrong number of
-        dimensions.
-        """
+        """Whether the claim has the wrong rank, or no value, at the first sizes."""
         return self.shape is None or len(self.shape) != len(self.expected)
 
     @property
@@ -168,9 +164,7 @@ class Verdict:
 
     @property
     def is_plausible(self) -> bool:
-        """Whether the claim is plausible for the first shapes: computable, without too many
-        dimensions.
-        """
+        """Whether the claim is computable at the first shapes, without too many dimensions."""
         return self.computable and not self.outranks
 
     @property
@@ -338,9 +332,7 @@ def _after_other_ranks(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_batches(v: Verdict, problem: Problem) -> Verdict:
-    """The verdict on a right claim, also after trials with batches for matrices with lower-case
-    names.
-    """
+    """The verdict on a right claim, after trials with batches for lower-case matrices too."""
     reading = with_rank(problem, 2, 3)
     if reading is None or all(name[0].isupper() for name in reading.names):
         return v

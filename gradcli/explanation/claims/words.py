@@ -94,9 +94,7 @@ def _subexpressions(e: ast.AST) -> Iterable[ast.AST]:
 
 
 def _computes_with(e: ast.AST, number: ast.expr) -> bool:
-    """Whether a part computes with a number; an integer argument may be an index, a size or a
-    dimension instead.
-    """
+    """Whether a part computes with a number, which is not an index, a size or a dimension."""
     if not isinstance(e, ast.Call):
         return isinstance(e, ast.BinOp | ast.Compare)
     op = called(e)

@@ -185,9 +185,7 @@ class Derivation:
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
 
     def is_complete_for(self, name: str) -> bool:
-        """Whether there are intermediates, and all of their gradients and that of one input have
-        formulas.
-        """
+        """Whether all gradients of intermediates, and that of one input, have formulas."""
         lines = [*self.back, *(line for line in self.gradients if line.name == name)]
         return bool(self.back) and all(line.formula is not None for line in lines)
 
@@ -328,9 +326,7 @@ class Derivation:
         return all(_is_view(node, line.of) for node in s.nodes)
 
     def sent_by_views(self, line: Line, views: Collection[Assignment]) -> Tree | None:
-        """The gradient that several views send together, as x[:, :k] and x[:, k:], in one
-        formula.
-        """
+        """The gradient that several views such as x[:, :k] and x[:, k:] send together."""
         sources = sorted(views, key=lambda s: s.position)
         names, nodes, statements = (tuple(chain.from_iterable(p)) for p in [*zip(*sources)][:3])
         joined = Assignment(names, nodes, statements, sources[-1].position)
@@ -392,9 +388,7 @@ class Derivation:
         return self._known[key]
 
     def length(self, position: int) -> float:
-        """The length of the formulas of a statement, with added assignments; inf if one is too
-        long.
-        """
+        """The length of a statement's formulas, with added assignments; inf if too long."""
         statements = [s for s in self.assigned if s.position == position]
         sent = [f for s in statements for f in self.sent(s).values()]
         if None in sent:
@@ -403,9 +397,7 @@ class Derivation:
         return added + sum(tree.size(f) for f in sent if f is not None)
 
     def _sum_times_seeds(self, names: Collection[str]) -> str:
-        """The source text of the sum over values of (value * seed).sum(); values of one shape are
-        stacked first.
-        """
+        """The text of the sum of (value * seed).sum(); values of one shape are stacked."""
         if not self._has_equal_sizes(names):
             return " + ".join(f"({n} * {OF}{n}).sum()" for n in names)
         values, seeds = ", ".join(names), ", ".join(OF + n for n in names)

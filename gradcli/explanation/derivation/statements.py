@@ -306,9 +306,7 @@ class _InNames:
         return self.visit(value) if isinstance(value, ast.AST) else value
 
     def _named_part(self, e: ast.expr, within: Statement) -> Node | None:
-        """The node of a subexpression that gets a name; None for others, and for the whole
-        expression.
-        """
+        """The node of a subexpression that gets a name; None for any other expression."""
         source = self.naming.program.source
         span, whole = source.span(e), source.span(within.value)
         return None if span == whole else self.naming.wanted.get((span.start, span.end))

@@ -51,9 +51,7 @@ def _shapes(problem: Problem) -> str:
 
 
 def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str | None:
-    """A text about the first of these readings for which a formula does not hold; None if all
-    do.
-    """
+    """The first of these readings for which a formula fails, as text; None if all hold."""
     problem = w.analysis.problem
     for reading in readings:
         other_inputs, inputs = reading.problems[0].inputs, problem.inputs.values()

@@ -110,9 +110,7 @@ def is_by_element(written: Tree | None) -> bool:
 
 
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
-    """Explanations of the symbols that occur in lines of index notation, after the `meanings` of
-    names.
-    """
+    """Explanations of the symbols in lines of index notation, after the `meanings` of names."""
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
     result = [Prose(words(sentence)) for sentence in dict.fromkeys(meanings)]
     if condition := CONDITION.search(inside):

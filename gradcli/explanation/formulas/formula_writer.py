@@ -203,9 +203,7 @@ class FormulaWriter:
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
-        """The formula, after a search for a shorter one; None if it is too long or cannot be
-        written.
-        """
+        """The formula, shortened by a search; None if it is too long or cannot be written."""
         names = self._names_for(node, extra, later)
         write = partial(
             formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program
@@ -235,9 +233,7 @@ class FormulaWriter:
     def _as_computed(
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
-        """The formula of a node without a search for a shorter one; None if it is too long, or
-        takes too long.
-        """
+        """The formula of a node without a search; None if it is too long, or takes too long."""
         present = self.problem.limits.budget.present
         return present(lambda: self._unsearched(node, extra, later), lambda: None)
 
@@ -452,9 +448,7 @@ class FormulaWriter:
         return substitute(node, {seed.node: one}) if one else node
 
     def in_statements(self, written: tree.Tree, worth: int = SAVED) -> tree.Tree:
-        """A formula with preceding statements for common subexpressions that each save at least
-        `worth` tokens.
-        """
+        """A formula after statements for common parts that each save at least `worth` tokens."""
         return shared(written, tree.words_in_use(self.names.values()), worth)
 
     def line(self, written: tree.Tree | None) -> Line:

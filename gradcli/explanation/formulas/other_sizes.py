@@ -182,9 +182,7 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
-    """The gradient problem rebuilt from the problem of lower order at other sizes; None if
-    impossible.
-    """
+    """The gradient problem derived again from that of lower order; None if impossible."""
     assert problem.lower_order is not None
     seed = problem.lower_order.seed
     has_seed = seed.value is not None and not seed.implicit

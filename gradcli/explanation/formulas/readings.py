@@ -56,9 +56,7 @@ class Reading(NamedTuple):
 
 
 def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
-    """The problem at up to `most` other choices of sizes that were not given; empty if all were
-    given.
-    """
+    """The problem at up to `most` other choices of the sizes that were not given."""
     rng = np.random.default_rng(0)
     result: dict[tuple[Shape, ...], Problem] = {}
     for _ in range(2 * most):
@@ -251,9 +249,7 @@ def of_rank(names: Sequence[str], rank: int) -> str:
 
 
 def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
-    """Vectors for up to `most` inferred matrices with lower-case names, if these make the output a
-    scalar.
-    """
+    """Vectors for up to `most` lower-case matrices, if these make the output a scalar."""
     free = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
     upper = in_upper_case(problem.program, free)
     assumed = [name for name in free if name not in upper]

@@ -198,9 +198,7 @@ def _shortest(named: StructureBy, w: FormulaWriter, x: Input, numbers: Any) -> S
 def _with_form(
     named: StructureBy, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
 ) -> Structure:
-    """The structure, with the closed form of `best`, and with its name if that is right at these
-    sizes.
-    """
+    """The structure with the closed form of `best`, and with its name if that is right here."""
 
     def holds(name: str) -> bool:
         return name not in KRONECKERS or all(is_confirmed(name, matrix) for _, matrix in tried)
@@ -382,9 +380,7 @@ def _row(w: FormulaWriter, x: Input) -> tree.Tree | None:
 
 
 def _gradient_row(w: FormulaWriter, x: Input) -> tree.Tree | None:
-    """The formula of the gradient of a scalar output as a row, if it is the Jacobian in all trials;
-    else None.
-    """
+    """The formula of a scalar's gradient as a row, if it is the Jacobian in all trials."""
     row = None if w.problem.out.shape else _as_row(w.gradient(x), x)
     tried = [] if row is None else _trials_with_jacobians(w, x, w.trials.first)
     form = Structure("row", row, None, x.node.numel)
@@ -399,9 +395,7 @@ def _as_row(written: tree.Tree | None, x: Input) -> tree.Tree | None:
 
 
 def _has_no_words(op: Operator) -> bool:
-    """Whether an operator cannot be written in PyTorch or in notation, such as the derivative of
-    CTC loss.
-    """
+    """Whether an operator cannot be written, such as the derivative of CTC loss."""
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 

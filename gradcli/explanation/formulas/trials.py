@@ -162,9 +162,7 @@ class Trial:
         return np.isfinite(expected) & ~np.isfinite(result)
 
     def cannot_read(self, formula: str) -> bool:
-        """Whether a call in a formula, such as `randn(3)`, may mean either of two draws of the
-        program.
-        """
+        """Whether a call such as `randn(3)` may mean either of two draws of the program."""
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
@@ -305,9 +303,7 @@ def _is_singular(x: Any) -> bool:
 
 
 def _tensors(problem: Problem) -> list[Any]:
-    """The arrays, with their source texts, that a program contains as literals or draws at
-    random.
-    """
+    """The arrays, with their source texts, that a program contains or draws at random."""
     return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
@@ -322,9 +318,7 @@ def _value(draw: Any, x: Input) -> Any:
 
 
 class Trials:
-    """The trials of a problem, and of the same problem at `generic` sizes if it has such;
-    cached.
-    """
+    """The trials of a problem, and of the problem at `generic` sizes if it has such; cached."""
 
     def __init__(self, problem: Problem, generic: Problem | None):
         self.problem, self.generic = problem, generic
@@ -529,9 +523,7 @@ def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
 
 
 def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:
-    """The values for which a formula is nan or infinite while the gradient is not, as a text; None
-    if there are none.
-    """
+    """When a formula is not finite while the gradient is, in words; None if never."""
     masks = [trial.without_number(formula, name) for trial in at]
     if not any(map(np.any, masks)):
         return None

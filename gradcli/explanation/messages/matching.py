@@ -218,9 +218,7 @@ def _same_case(match: Match) -> int:
 
 
 def confident(match: Match) -> bool:
-    """Whether a match is not a coincidence: many words are equal, or few that are most of a
-    message.
-    """
+    """Whether a match is no coincidence: many words are equal, or most of a message."""
     message, wording = match.template.message, match.template.wording.text
     exact = message and (message.elsewhere or OF_TYPE in wording)
     if exact and not _complete(match):
@@ -423,9 +421,7 @@ def _cost_before(template: Template, j: int, goes_on: bool) -> float:
 
 
 def _cost_after(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
-    """The cost of words missing after word j of a wording, if other words follow word i in its
-    line.
-    """
+    """The cost of words missing after word j of a wording, if more words follow word i."""
     if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
         return 0.0
     return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

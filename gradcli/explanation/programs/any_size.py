@@ -54,9 +54,7 @@ def written(plan: Plan, write: Write) -> str:
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
-    """The program at generic sizes if it depends on no sizes, else at the given ones; with a
-    remark.
-    """
+    """The program, at generic sizes if its text depends on no sizes, and a remark."""
     factor = generic_factor(plan.problem)
     rising = multiples(factor)
     result, even = (_at_generic_sizes(plan, write, n) for n in (rising, multiples(2 * factor)))

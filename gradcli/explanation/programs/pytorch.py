@@ -31,9 +31,7 @@ def put(shape, index, values):
 
 
 class ProgramWriter(TorchWriter):
-    """Writes formulas that PyTorch can run. New tensors have the dtype and device of `like`, if it
-    is given.
-    """
+    """Writes formulas that PyTorch can run; new tensors have the dtype and device of `like`."""
 
     def __init__(
         self,
@@ -66,9 +64,7 @@ class ProgramWriter(TorchWriter):
         return "".join(f", {name}={tree.text(value)}" for name, value in self._kind(dtype))
 
     def _kind(self, dtype: str) -> list[tuple[str, Tree]]:
-        """The dtype and device options of a call that creates a tensor; none for integers and
-        masks.
-        """
+        """The dtype and device options of a new tensor; none for integers and masks."""
         names = ("dtype", "device") if dtype == "float" else ("device",)
         return [(n, Name(f"{self.like_name}.{n}")) for n in names if self.like_name]
 

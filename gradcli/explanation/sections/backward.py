@@ -135,9 +135,7 @@ def _sent(
     received: Token,
     names: Names,
 ) -> list[Row]:
-    """The gradient sent to one input: the rule, and a sum over broadcast dimensions on its own
-    line.
-    """
+    """The gradient sent to an input: the rule, and any sum over broadcast dimensions."""
     to = words("to ", *_short_text(c.to, w, names), _operand_side(c, step.node))
     same = c.local is step.received
     if c.sent is c.local or c.sent.op.name != "sum_to_size":

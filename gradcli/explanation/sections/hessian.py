@@ -86,9 +86,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
 
 
 def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[Block]:
-    """The remarks on a block, its product with a direction if it has no formula, and its index
-    notation.
-    """
+    """The remarks on a block, its index notation, and its product if it has no formula."""
     a, w = h.gradient(x), h.words(x)
     yield from remarks(a, w, z, structure)
     yield from _times_a_direction(h, x, z)

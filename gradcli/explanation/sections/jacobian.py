@@ -136,9 +136,7 @@ def structure_row(s: Structure, total: int) -> Row:
 
 
 def kind_of(s: Structure, total: int) -> str:
-    """The structure and the number of nonzero entries: `diagonal: 6 of its 36 entries are not
-    zero`.
-    """
+    """The structure and count of entries: `diagonal: 6 of its 36 entries are not zero`."""
     if total == 1:
         return SINGLE.name
     kind = KINDS.get(s.name, s.name)
@@ -166,9 +164,7 @@ def remarks(a: Analysis, w: FormulaWriter, x: Input, s: Structure) -> list[Block
 
 
 def _by_index(w: FormulaWriter, x: Input) -> list[Block]:
-    """The Jacobian in index notation, `∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its
-    symbols.
-    """
+    """The Jacobian by index, `∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, with its symbols explained."""
     result = by_index.jacobian(w, x)
     if result is None:
         return why_no_index(w, x)
@@ -323,9 +319,7 @@ def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
 
 
 def _column_by_column(a: Analysis, w: FormulaWriter, x: Input, most: int) -> tuple[Table, ...]:
-    """Seed times Jacobian written out for the first columns, `most` of them, if it has no
-    numbers.
-    """
+    """Seed times Jacobian written out for `most` columns, if it has no numbers."""
     grad = a.gradient(x)
     if grad is None or a.has_numbers(grad):
         return ()

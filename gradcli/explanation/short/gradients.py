@@ -82,9 +82,7 @@ class Gradients:
         return result
 
     def _is_shorter(self, derived: Derivation) -> bool:
-        """Whether the derivation is shorter than the closed forms, or these are missing or too
-        long.
-        """
+        """Whether the derivation is shorter than the closed forms, or one of these is missing."""
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
         if len(operations) > (MOST if len(self.problem.wrt) > 1 else MOST_ALONE):
             return True

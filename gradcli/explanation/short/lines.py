@@ -110,9 +110,7 @@ def _intermediate_rows(grads: Gradients, line: derivation.Line) -> list[Row]:
 
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
-    """How many elements of a gradient a relu passes on, `relu lets 10 of 16 through`; "" for other
-    operations.
-    """
+    """How many elements a relu passes on, `relu lets 10 of 16 through`; "" if no relu."""
     after = _steps_by_input(a)[line.of]
     mask = passing_mask(a, after[0]) if len(after) == 1 else None
     if mask is None:

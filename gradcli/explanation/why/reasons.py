@@ -151,9 +151,7 @@ class Reasons:
         return bool(np.all(np.isin(chosen, operand)) and operand[index] not in chosen)
 
     def _takes_other_operand(self, step: LocalStep, index: Index) -> bool:
-        """Whether an elementwise operation of two tensors, such as maximum, chooses the other
-        one.
-        """
+        """Whether a function of two tensors, such as maximum, chooses the other one."""
         node = step.node
         if node.op.family != "elementwise" or node.op.kink is None or len(node.inputs) != 2:
             return False
@@ -309,9 +307,7 @@ def operation_name(a: Analysis, node: Node) -> str:
 
 
 def typed_name(node: Node | None) -> str | None:
-    """The name of the function that a node's text calls: `linalg.svd`; None for an operator such as
-    `*`.
-    """
+    """The name of the function that a node's text calls, `linalg.svd`; None for operators."""
     if node is None or node.span is None:
         return None
     call = _expression(node.span.in_one_line)

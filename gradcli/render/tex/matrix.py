@@ -29,9 +29,7 @@ class MatrixLines(NamedTuple):
 
 
 def render_matrix(block: Matrix[Formula], environment: Environment) -> MatrixLines:
-    """The seed, labels and entries; seed times matrix below; a tangent above, the result at the
-    right.
-    """
+    """Seed, labels, entries, and seed times matrix; a tangent above, its product at the right."""
     room = ROOM.get(environment.page, ROOM["standalone"])
     block, names = _with_entry_names(block, room - _label_width(block))
     left = room - _label_width(block)

@@ -128,9 +128,7 @@ class Pass:
         after_record_hooks(self.m, record, (), grads)
 
     def _after_hooks(self, record: Target, grads: Gradients) -> Gradients:
-        """The gradients of a node's outputs after the tensors' hooks; retained ones are stored in
-        .grad.
-        """
+        """The gradients of a node's outputs after hooks; retained ones are stored in .grad."""
         return after_tensor_hooks(self.m, record, grads)
 
     def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
@@ -157,9 +155,7 @@ class Pass:
 
 
 def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
-    """A gradient summed and cast to its input's shape and dtype, with the checks of PyTorch's
-    engine.
-    """
+    """A gradient summed and cast to its input's shape and dtype, with PyTorch's checks."""
     meta = edge.record.metas[edge.output]
     if isinstance(gradient, MetaTensor):
         text = f"Function {record.name} returned an invalid gradient at index {place} - expected "

@@ -81,9 +81,7 @@ class OperatorBackward:
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
     def values_of_nodes(self, inputs: Mapping[int, Any], output: Any, gradient: Any) -> Any:
-        """The values that the rule depends on, by node: inputs, upstream gradient, and output if
-        needed.
-        """
+        """The values that the rule needs, by node: inputs, upstream gradient, output."""
         values = {self.plan.leaves[k]: value for k, value in inputs.items()}
         values[self.back.seed] = gradient
         if output is not None:
@@ -236,9 +234,7 @@ def _add_zeros(
     edges: Sequence[Edge | None],
     names: Sequence[str | None],
 ) -> None:
-    """Replace the grad_fns of gradients by ones that also send zeros to the input, if PyTorch does
-    so.
-    """
+    """Let gradients also send zeros to the input, where PyTorch does so."""
     zeros = node.op.name in ZERO_SECOND
     if not zeros and record.name not in SEPARATE:
         return
@@ -250,9 +246,7 @@ def _add_zeros(
 def _refuse_double_backward(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
-    """Make a second backward pass through the gradients raise, if PyTorch has no derivative for
-    them.
-    """
+    """Make a second backward through the gradients raise, as PyTorch has no derivative."""
     built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:
@@ -260,9 +254,7 @@ def _refuse_double_backward(
 
 
 def _send_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
-    """Give a gradient a grad_fn that sends zeros to the operation's input, if it does not depend on
-    it.
-    """
+    """Give a gradient that does not depend on an input a grad_fn that sends zeros to it."""
     record = gradient.record
     if record is not None and not zeros:
         return

@@ -46,9 +46,7 @@ def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
 
 
 def kernel_of(name: str, otherwise: Kernel) -> Kernel:
-    """The function that computes an operator: the kernel of this file if all floats are in single
-    precision.
-    """
+    """The kernel of an operator, which runs if all floats are in single precision."""
     kernel = KERNELS.get(name)
     if kernel is None:
         return otherwise
@@ -303,9 +301,7 @@ def cumprod(x: Any, *, dim: int) -> Any:
 
 @_kernel("matmul", "mm", "mv", "bmm", "dot")
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product. The terms of an element are added in PyTorch's order, unless there are
-    many.
-    """
+    """The matrix product, with terms added in PyTorch's order unless there are many."""
     length = a.shape[-1]
     if length == 1:
         return _outer(a, b)
@@ -374,9 +370,7 @@ def _small_product(a: Any, b: Any, place: int) -> Any:
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A matrix product whose elements have one term each; in a product with a vector -0
-    becomes 0.
-    """
+    """A matrix product with one term in each element; for a vector -0 becomes 0."""
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
 
@@ -586,9 +580,7 @@ def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
 
 @_kernel("pow")
 def power(a: Any, b: Any) -> Any:
-    """a ** b, computed in double precision, except exponents that PyTorch computes by products and
-    roots.
-    """
+    """a ** b in double precision, except exponents that PyTorch computes by products and roots."""
     if type(b) in (int, float) and b in (2, 3, 0.5, -0.5, -1, 1, 0):
         return SHORT_POWERS[b](a) if b in SHORT_POWERS else np.power(a, np.float32(b))
     return np.power(_double(a), _double(b)).astype(np.float32)
@@ -639,9 +631,7 @@ def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
 
 
 def _length(rows: Any) -> Any:
-    """The Euclidean norm of columns: LANES squares at a time, then four; the remaining ones are
-    fused.
-    """
+    """The Euclidean norm of columns: LANES squares at a time, then four, then fused."""
     squares = rows * rows
     in_lanes, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
     lanes = _one_by_one(squares[:in_lanes].reshape((-1, LANES, *rows.shape[1:])))
@@ -738,9 +728,7 @@ def _smoothed(target: Any, smoothing: float, classes: int) -> Any:
 
 
 def _in_levels(places: Sequence[int], terms: Any) -> Any:
-    """A cascade sum of the terms at `places`: in blocks of BLOCK, whose sums are added in blocks
-    again.
-    """
+    """A cascade sum of the terms at `places`, in blocks of BLOCK and blocks of these."""
     sums = [np.float32(0)] * (2 * LEVELS)
     for place, term in zip(places, terms):
         sums[0] += term
@@ -1062,9 +1050,7 @@ MOST_ROWS = 5  # of a matrix that is eliminated here; LAPACK's steps for larger 
 
 
 def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
-    """LU decomposition with partial pivoting: L and U in one matrix, the order of the rows, and its
-    sign.
-    """
+    """LU decomposition with pivoting: L and U in one matrix, the order of rows, its sign."""
     lu, order, sign = np.array(matrix), list(range(len(matrix))), 1
     size = len(lu)
     for k in range(size):

@@ -226,9 +226,7 @@ def as_tuple(m: Any, value: Any) -> Any:
 
 
 def unpacked(m: Any, value: Any, whole: Callable[[dict[str, Any]], Any]) -> Any:
-    """The values of the fields by name, also those of dataclasses within them, as `whole` makes of
-    each dict.
-    """
+    """The fields by name, also those of inner dataclasses, as `whole` makes of each dict."""
 
     def inner(v: Any) -> Any:
         m.spend()
@@ -282,9 +280,7 @@ DATACLASSES: dict[str, Any] = {
 
 
 def named_tuple(cls: Class, fields: list[Field]) -> Class:
-    """The same class, derived from tuple, with properties for its fields and the methods of named
-    tuples added.
-    """
+    """The same class, derived from tuple, with properties for its fields and their methods."""
     names = [f.name for f in fields]
 
     def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:
