@@ -394,9 +394,7 @@ def examples(streams: Streams, options: Options) -> None:
 
 
 def _examples(width: int) -> str:
-    """The examples: each question, and below it its command, which can be copied, in lines of at
-    most `width` columns.
-    """
+    """The examples: each question, and below it its command, in lines of `width` columns."""
     from textwrap import indent, wrap
 
     from ..render.wrapping import shell_lines

@@ -310,9 +310,7 @@ def call_of(shorthand: Shorthand) -> str:
 
 
 def _of_a_matrix(shorthand: Shorthand) -> Node | None:
-    """The node that a shorthand returns for a matrix; None if it needs other arguments, or the
-    result has no gradient.
-    """
+    """A shorthand's node for a matrix; None if it needs more, or has no gradient."""
     needed = [name for name in shorthand.positional if name not in shorthand.defaults]
     if len(needed) != 1 or shorthand.concrete or shorthand.of_numbers:
         return None

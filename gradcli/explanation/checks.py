@@ -308,9 +308,7 @@ class _Comparison:
 
 
 def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed | None:
-    """The output as a function of one input; None if it would take too much time or memory to
-    perturb this input.
-    """
+    """The output as a function of one input; None if that takes too much time or memory."""
     p = a.problem
     fixed = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
     out = Evaluator(fixed, limits=p.limits).varying(p.out, x.node)
@@ -387,9 +385,7 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
 
 
 class _Difference(NamedTuple):
-    """The largest difference of two arrays: relative where it exceeds 1, in units in the last
-    place, and as a text.
-    """
+    """The largest difference of two arrays: relative above 1, in units in the last place."""
 
     relative: float
     ulp: float

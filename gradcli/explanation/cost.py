@@ -152,9 +152,7 @@ def _as_written(nodes: Collection[Node]) -> dict[Node, Node]:
 
 
 def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node, Node]) -> Saved:
-    """The tensors saved for one operation: those that its rule reads, unless the definition of the
-    operator names others.
-    """
+    """The tensors saved for one operation: those that its rule reads, or its field `saved`."""
 
     def memory(node: Node) -> Node:
         while node in written:

@@ -269,9 +269,7 @@ class Data:
         return {x.name: self.grad(x) for x in self.p.wrt}
 
     def grad(self, x: Input) -> dict[str, Any] | None:
-        """One gradient: shape, value, elements, formula and index notation; None if the output does
-        not depend on the input.
-        """
+        """One gradient: shape, value, elements, formula, index notation; None without one."""
         grad = self.a.gradient(x)
         if grad is None:
             return None
@@ -354,9 +352,7 @@ class Data:
         return {x.name: self.modes(x) for x in self.p.wrt}
 
     def modes(self, x: Input) -> dict[str, Any] | None:
-        """The input, output and cost of a pass in forward and in reverse mode; None if the output
-        does not depend on x.
-        """
+        """Input, output and cost of a pass in each mode; None if x has no effect on the output."""
         from .sections.modes import forward_formula, modes
 
         result = modes(self.a, x, self.w.tangent_name)

@@ -366,9 +366,7 @@ def _listed_first(texts: list[str], what: str) -> str:
 
 @once
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
-    """Notes on gradients with nan or infinity, and whether PyTorch's have them too, unless PyTorch
-    refuses to differentiate.
-    """
+    """Notes on gradients with nan or infinity, and whether PyTorch's have them too."""
     by_kind: dict[str, list[str]] = {}
     for x in a.problem.wrt:
         value = a.grad_value(x)

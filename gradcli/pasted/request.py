@@ -141,9 +141,7 @@ class _Request:
             raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
 
     def _random(self, read: "Read", problem: "BackwardProblem") -> dict[str, Any]:
-        """The shapes of inputs drawn without a seed, whose values are omitted; found by a second
-        run with another seed.
-        """
+        """The shapes of inputs drawn without a seed: a second run gives them other values."""
         if not read.reading.trace.unseeded:
             return {}
         again = self._run(start=1)

@@ -456,9 +456,7 @@ class Page:
         return Text(""), name, self.entries(widths, block.tangent or (), "seed"), Text("")
 
     def row_cells(self, block: Matrix[str], k: int | None, widths: Widths) -> Cells:
-        """An element of the seed, the label of a row, its entries, an element of the result; an
-        ellipsis for omitted rows.
-        """
+        """An element of the seed, a row's label, its entries, an element of the result."""
         if k is None:
             dots = Text(":" if self.environment.ascii else "⋮")
             return dots, Text(self.ellipsis), Text(""), dots

@@ -50,9 +50,7 @@ class Program(NamedTuple):
 
 
 def programs(text: str) -> list[Program]:
-    """The programs in a text, in order. A text without valid Python is one program too, so that its
-    error can be reported.
-    """
+    """The programs in a text, in order; a text without valid Python is one program too."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     fenced = list(_fenced(lines))

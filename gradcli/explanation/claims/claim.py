@@ -329,9 +329,7 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
 
 
 def _stacked(result: Any) -> Any:
-    """A list of numbers and tensors, as [2 * x[0], 1] in a derivation by hand, as their stack; any
-    other result is unchanged.
-    """
+    """A list of numbers and tensors, as [2 * x[0], 1], as their stack; others unchanged."""
     if not isinstance(result, List) or not result:
         return result
     parts = [_stacked(part) for part in result]

@@ -63,9 +63,7 @@ class Tries:
         self._first_findings: dict[str, Finding | None] = {}
 
     def verified(self, text: str) -> Program | None:
-        """The program of a text, if it is right at all points and does not fail in the trials
-        `others`; otherwise None.
-        """
+        """The program of a text that is right at all points and in the trials `others`; or None."""
         if text not in self._holding:
             self._holding[text] = self._at_all_points(text)
         program = self._holding[text]
@@ -130,9 +128,7 @@ class Search(Tries):
     """The search for a correction of one claim, by several strategies that yield candidates."""
 
     def correction(self) -> Correction | None:
-        """The first right candidate, preferably one that is right at other sizes and ranks too;
-        None if there is none.
-        """
+        """The first right candidate, preferably one that is right at other sizes and ranks."""
         if self.grad is None:
             return None
         for trials in further_trials(self.claim, self.problem):

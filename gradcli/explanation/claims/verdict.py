@@ -342,9 +342,7 @@ def _with_batches(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
-    """The verdict on a right claim, also after trials with matrices for inferred vectors, which
-    reveal a wrong axis.
-    """
+    """The verdict on a right claim, after trials with matrices, which reveal a wrong axis."""
     matrices = with_matrices(problem)
     if matrices is not None and not _verdicts_at([v.claim], matrices.problems)[0].ok:
         return v.with_remark(f"with {of_rank(matrices.names, 1)}")
@@ -368,9 +366,7 @@ def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _only_for_vectors(reading: Reading) -> str:
-    """The remark on a claim that is right for vectors and wrong for matrices: `for x a matrix;
-    right for a vector`.
-    """
+    """The remark on a claim that matrices refute: `for x a matrix; right for a vector`."""
     several = len(reading.names) > 1
     return f"for {of_rank(reading.names, 2)}; right for {RANKS[1][several]}"
 

@@ -230,9 +230,7 @@ class Derivation:
 
     @cached_property
     def _definitions(self) -> list[tuple[Name, Tree, set[str]]]:
-        """The named values whose formulas are longer than a call of one name: name, formula, and
-        the names in the formula.
-        """
+        """The named values with formulas: name, formula, and the names in the formula."""
         single = [s for s in self.assigned if len(s.names) == 1 and s.nodes[0] is not self.p.out]
         written = [(Name(s.names[0]), self.written(s.nodes[0])) for s in single]
         return [(name, f, _names_in(f)) for name, f in written if tree.size(f) >= LEAST_DEFINED]
@@ -243,9 +241,7 @@ class Derivation:
         return Writer({n: Name(name, roles.get(name, "")) for name, n in self.nodes.items()})
 
     def arrays(self, a: Analysis) -> dict[str, Any]:
-        """The gradients evaluated line by line, at the values of an analysis of the same nodes, by
-        name. Raises GradcliError.
-        """
+        """The gradients evaluated line by line at an analysis' values. Raises GradcliError."""
         plain = {grad_of(name): f"grad_of_{name}" for name in self.nodes}
         result = named_values(a)
         for s in self.added(self.lines):

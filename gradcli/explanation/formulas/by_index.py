@@ -69,9 +69,7 @@ def jacobian(w: FormulaWriter, x: Input) -> Notation | None:
 
 
 def _with_index_names(w: FormulaWriter, result: Notation | None) -> Notation | None:
-    """The notation with a name for each mask or tensor that supplies indices: p[j] for
-    nonzero(mask)[j,0].
-    """
+    """The notation with names for computed indices: p[j] for nonzero(mask)[j,0]."""
     if result is None:
         return None
     named, meanings = with_names(result, tree.words_in_use(w.indices.names.values()))

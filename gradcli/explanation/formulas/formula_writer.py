@@ -311,9 +311,7 @@ class FormulaWriter:
 
     @within_budget(lambda *_: False)
     def is_wrong(self, x: Input) -> bool:
-        """Whether the formula of a gradient, derived at the problem's own sizes, has other values
-        than the gradient there.
-        """
+        """Whether a formula derived at the problem's own sizes differs from the gradient there."""
         grad = self.read_off(x)
         if grad is None or x.name in self._for_any_sizes:
             return False
@@ -459,9 +457,7 @@ class FormulaWriter:
         return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
 
     def answer_line(self, written: tree.Tree | None) -> Line:
-        """A formula as the first line of an answer: its result, then the statements that it needs
-        after the word "with".
-        """
+        """A formula as a line: its result, then "with" and the statements that it needs."""
         if written is None:
             return UNREAD
         result = self._laid_out(written)

@@ -77,9 +77,7 @@ class Trial:
         return close and not self.inverts_singular(formula)
 
     def fails(self, formula: str, name: str) -> bool:
-        """Whether a formula differs from the gradient. If the trial is not conclusive, only their
-        shapes are compared.
-        """
+        """Whether a formula differs from the gradient; only by shape if not conclusive."""
         if self.holds(formula, name) or self.cannot_read(formula):
             return False
         return self.is_conclusive(name) or not self._fits(formula, name)
@@ -96,9 +94,7 @@ class Trial:
         return result.shape == shape
 
     def expected(self, name: str) -> Any:
-        """The value of the gradient of an input, zeros if no gradient flows to it; None if it
-        cannot be computed.
-        """
+        """The value of a gradient, zeros if none flows; None if it cannot be computed."""
         return if_applicable(lambda: self._value(name))
 
     def _value(self, name: str) -> Any:
@@ -420,9 +416,7 @@ def _is_multiple(n: int) -> bool:
 
 
 def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
-    """Trials in which one of the small sizes is 1 and nodes lose a dimension by that, as in
-    squeeze() and cov(x).
-    """
+    """Trials in which a size is 1 and nodes lose a dimension, as in squeeze() and cov(x)."""
     for shapes in shapes_with_ones(small):
         pose = partial(at_shapes, shapes=shapes)
         result = if_applicable(partial(posed_again, problem, pose))
@@ -436,9 +430,7 @@ def _narrow(problem: Problem) -> int:
 
 
 def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
-    """Shapes with small sizes in place of generic ones, and of their multiples; with `falling` in
-    reverse order of size.
-    """
+    """Shapes with small sizes for generic ones; with `falling`, larger ones become smaller."""
     inputs = problem.inputs.values()
     met = [t for t in GENERIC_SIZES if any(n % t == 0 for i in inputs for n in i.shape)]
     small = dict(zip(met[::-1] if falling else GENERIC_SIZES, SMALL))

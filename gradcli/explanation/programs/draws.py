@@ -69,9 +69,7 @@ def _no_point_error(reason: str, plan: Plan) -> GradcliError:
 
 
 class Choice(NamedTuple):
-    """The values of a test: given values, if they are used, and a draw for other inputs; None if
-    all have given values.
-    """
+    """The values of a test: given values, if they are used, and a draw for other inputs."""
 
     draw: Draw | None
     keeps_values: bool = True

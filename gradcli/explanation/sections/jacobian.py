@@ -220,9 +220,7 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: FormulaWriter, x: Input) -> bool:
-    """Whether entries are numbers, or formulas that a table does not cut. Three entries of the
-    first row are tested.
-    """
+    """Whether entries are numbers, or short formulas; three of the first row are tested."""
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
@@ -357,9 +355,7 @@ def _cost(a: Analysis, w: FormulaWriter, x: Input) -> Line:
 
 @once
 def _has_any_size(a: Analysis) -> bool:
-    """Whether the program accepts other sizes. A program with `cross`, which requires vectors of
-    three elements, does not.
-    """
+    """Whether the program accepts other sizes, unlike one with `cross`."""
     p = a.problem
     larger = {x.name: (OTHER,) * len(x.shape) for x in p.inputs.values()}
     return is_large(p) or if_applicable(lambda: at_shapes(p, larger)) is not None

@@ -81,9 +81,7 @@ class LocalStep:
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
     def _only_upstream_element(self, index: Index) -> Index | None:
-        """The index of the only upstream element on which the one at `index` can depend; None if
-        there may be several.
-        """
+        """The only upstream element on which the one at `index` can depend, or None."""
         if self.node.numel == 1:
             return (0,) * self.node.ndim
         same = self.node.shape == self.to.shape

@@ -70,9 +70,7 @@ class Sizes:
         return True
 
     def _shifted(self, free: list[int], a: int, b: int) -> bool:
-        """Make two sizes equal if one of them, for example the size of x[2:], differs from a
-        stand-in by at most FEW.
-        """
+        """Make sizes equal if one, as that of x[2:], is a stand-in but for at most FEW."""
         for p in reversed(free):
             for left, right in ((a, b), (b, a)):
                 missing = p - left

@@ -462,9 +462,7 @@ def _last_required(op: Operator) -> int:
 
 
 class OperatorWriter(Writer):
-    """Writes gradcli's operators by their names, not as equal expressions of PyTorch's operators,
-    whose gradients may differ.
-    """
+    """Writes gradcli's operators by name, as equal ones of PyTorch may have other gradients."""
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None

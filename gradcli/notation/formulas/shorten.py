@@ -277,9 +277,7 @@ class Search:
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
     def start(self, node: Node) -> Node | None:
-        """The normal form of a node, in which named nodes are replaced by inputs (atoms); None if
-        the node is too large.
-        """
+        """The normal form of a node with atoms for named nodes; None if it is too large."""
         start = never_zero(self.names.start(node), self.divisors)
         if len(walk([start])) > LARGE:
             return None

@@ -368,9 +368,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 
 
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The multi-index of the first element with terms among those that are tried; otherwise that
-    of the first element.
-    """
+    """The first of the tried elements that has terms; if there is none, the first element."""
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, MOST_TRIED)):
         place = multi_index(at, grad.shape)

@@ -240,9 +240,7 @@ class Indices:
         return {n: k for n, k in names.items() if n not in self.introduced}
 
     def _names_beside(self, node: Node) -> dict[Node, Name]:
-        """The names that the formula of a node may use. The node's own name is among them only if
-        the node is an input.
-        """
+        """The names that a node's formula may use: its own only if it is an input."""
         return {n: k for n, k in self.names.items() if n is not node or n.op.name == "input"}
 
     @cached_property

@@ -318,9 +318,7 @@ class Tensors:
         return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
 
     def weights(self, e: Expr, letters: Letters) -> Tree | None:
-        """The formula of e as a floating-point tensor with these dimensions: masks and integer
-        tensors are converted.
-        """
+        """The formula of e as a floating-point tensor; masks and integers are converted."""
         if letters_of(e) - {*self.fixed} != {*letters}:
             return self.tensor(e, letters)
         written = self._tensor(e, letters)

@@ -261,9 +261,7 @@ def linspace(
 
 
 def _halves(low: Any, high: Any) -> Any:
-    """The first half of `low` and the second half of `high`: PyTorch computes the numbers of a
-    line from the nearer end.
-    """
+    """The first half of `low` and the second of `high`: PyTorch counts from the nearer end."""
     return np.where(np.arange(len(low)) < max(len(low) // 2, 1), low, high)
 
 

@@ -213,9 +213,7 @@ def _sums_along(x: Any, axis: tuple[int, ...]) -> Any:
 
 
 def _merged_sizes(x: Any, dims: Sequence[int]) -> list[int]:
-    """The sizes of dimensions, innermost first; neighbouring dimensions that are contiguous
-    together count as one.
-    """
+    """The sizes, innermost first; dimensions that are contiguous together count as one."""
     sizes: list[int] = []
     step = 0
     for d in dims:
