@@ -79,13 +79,15 @@ def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
         text: Any = fields
         for key in field.split(".", 1):
             text = text.get(key) if isinstance(text, dict) else None
-        message["span"] = _place(error.span, text if isinstance(text, str) else error.span.text)
+        message["span"] = _span_in_typed(
+            error.span, text if isinstance(text, str) else error.span.text
+        )
         if field != "expr":
             message["in"] = field
     return message
 
 
-def _place(span: Span, typed: str) -> list[int]:
+def _span_in_typed(span: Span, typed: str) -> list[int]:
     """`span` as [start, end] in the text as typed.
 
     The text of the span may differ from `typed` in whitespace, so a position is determined by the

@@ -117,9 +117,7 @@ class Budget:
         return self._until(self._searches, compute, otherwise)
 
     def present(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """As `search`, with the later deadline for presentation: sections, layout, and formulas
-        that are not searched for.
-        """
+        """As `search`, with the later deadline for presentation: sections, layout."""
         return self._until(self._presenting, compute, otherwise)
 
     def compute(self, values: Callable[[], None], refuse: Callable[[], NoReturn]) -> None:

@@ -891,7 +891,7 @@ def test_a_seed_of_numbers_fixes_sizes():
     problem = pose("x @ a", grad=[[1, 2, 3, 4], [5, 6, 7, 8]])
     right, wrong = judge(["x = g @ a.T", "x = g @ a"], problem)
     assert right.ok
-    assert right.same
+    assert right.is_proved
     assert {s["a"][1] for s in right.sizes} == {4}
     assert len({s["a"][0] for s in right.sizes}) == 4
     assert not wrong.ok

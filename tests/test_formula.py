@@ -11,7 +11,7 @@ import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas.trials import Trials, tried_out
+from gradcli.explanation.formulas.trials import Trials, formulas_that_pass
 from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
@@ -705,8 +705,10 @@ def test_what_is_wrong_below_zero_is_not_shown():
     right = tree.Verbatim("x * where(x > 0, 1.0, 0.25) / out")
     trials = Trials(p, p)
     assert trials.first
-    assert tried_out(trials, {"x": right}) == {"x": right}
-    assert tried_out(trials, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
+    assert formulas_that_pass(trials, {"x": right}) == {"x": right}
+    assert (
+        formulas_that_pass(trials, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
+    )
 
 
 def test_random_numbers_of_a_program_are_known_to_its_formulas():

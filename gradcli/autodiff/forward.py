@@ -70,9 +70,7 @@ def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> 
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The tangents of the nodes from `tangents` to `out`, in topological order. Nodes without a
-    tangent are left out.
-    """
+    """The tangents of the nodes from `tangents` to `out` that have one, in topological order."""
     result = dict(tangents)
     for node in walk([out]):
         moving = {i: result[i] for i in node.parents if i in result}

@@ -97,7 +97,8 @@ def _runs(plan: Plan) -> Iterable[Run]:
     Nodes are grouped in levels; a node that needs all rows of a node that a run computes is in a
     later level than this run.
     """
-    # for each node: the first level that may read its rows, and the first that may read all of it
+    # for each node, the first level in which a run may read single rows of it, and in which it may
+    # read all rows
     ready: dict[Node | None, tuple[int, int]] = {}
     runs: dict[int, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
     single: dict[int, list[Node]] = defaultdict(list)

@@ -138,9 +138,7 @@ class Evaluator:
             self.in_time(schedule, lambda: self._compute(schedule))
 
     def in_time(self, schedule: Schedule, compute: Callable[[], None]) -> None:
-        """Compute the nodes of a schedule of large tensors. Raises GradcliError "limit" if that
-        takes too long.
-        """
+        """Compute a schedule of large tensors. Raises GradcliError "limit" if it takes too long."""
 
         def refuse() -> NoReturn:
             limit = self.limits.sizes["seconds"]
@@ -185,9 +183,7 @@ class Evaluator:
         return np.asarray(value, dtype=self.dtype)
 
     def check(self, schedule: Schedule) -> None:
-        """Raise GradcliError "limit" for tensors that are too large, and for large ones that take
-        too long.
-        """
+        """Raise GradcliError "limit" for too large tensors, or if large ones take too long."""
         if schedule.largest > self.limits.sizes["elements"]:
             for node in schedule.nodes:
                 what = f"the value of {node.op.name}, of shape {node.shape}"

@@ -59,7 +59,7 @@ class Symbolic:
         has no symbolic value.
         """
         try:
-            return [self._tidy_all(self._elements(root)) for root in map(self._run, roots)]
+            return [_map(self._tidy, self._elements(root)) for root in map(self._run, roots)]
         except RecursionError:
             raise self._too_long("the expression") from None
 
@@ -115,7 +115,7 @@ class Symbolic:
     def _apply(self, node: Node) -> Any:
         op, attrs = node.op, {name: _exact(value) for name, value in node.attrs.items()}
         if op.family == "elementwise" and op.symbolic:
-            return self._each(node, attrs)
+            return self._elementwise(node, attrs)
         operands = [self._operand(node, k) for k in range(len(node.inputs))]
         if op.symbolic is None:
             return _by_value(op, operands, node)
@@ -126,7 +126,7 @@ class Symbolic:
         attrs.pop("keepdim", None)
         return reduce_over(lambda *row: op.symbolic(sp, *row, **attrs), x, over).reshape(node.shape)
 
-    def _each(self, node: Node, attrs: dict) -> Any:
+    def _elementwise(self, node: Node, attrs: dict) -> Any:
         """The array of an elementwise operator, with broadcasting."""
         op, operands = node.op, [self._operand(node, k) for k in range(len(node.inputs))]
         wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
@@ -201,9 +201,6 @@ class Symbolic:
             hint="give the inputs values with --value",
         )
 
-    def _tidy_all(self, elements: Any) -> Any:
-        return _map(self._tidy, elements)
-
     def _tidy(self, x: Any) -> Any:
         result = self._tidied.get(x)
         if result is None:
@@ -238,7 +235,9 @@ def _by_value(op, operands: list, node: Node) -> Any:
     multiplies, such as matmul, receives them as `_Sum` objects, which is faster.
     """
     if op.family not in ("elementwise", "movement", "reduction"):
-        sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
+        sums = [
+            o if o is None or o.dtype != object else _map(lambda x: _Sum([x]), o) for o in operands
+        ]
         try:
             return op.value(*sums, **node.attrs)
         except (TypeError, AttributeError):
@@ -266,10 +265,6 @@ class _Sum:
     def __mul__(self, other: Any) -> "_Sum":
         tick()
         return _Sum([a * b for a in self.terms for b in other.terms])
-
-
-def _one_term(x: Any) -> _Sum:
-    return _Sum([x])
 
 
 def _map(function, array: Any) -> Any:

@@ -76,11 +76,11 @@ class Server:
             yield _error(None, PARSE, "the line is not JSON")
             return
         several = sent if isinstance(sent, list) and sent else [sent]  # an empty one is no batch
-        result = [answer for answer in map(self._answer, several) if answer is not None]
+        result = [answer for answer in map(self._reply, several) if answer is not None]
         if result:  # a batch, which the version of March 2025 has, is answered by a list
             yield result if several is sent else result[0]
 
-    def _answer(self, sent: Any) -> dict[str, Any] | None:
+    def _reply(self, sent: Any) -> dict[str, Any] | None:
         """The answer to a message; None for a notification or a response."""
         if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
             return _error(None, INVALID, "this is no message of JSON-RPC 2.0")
@@ -118,7 +118,9 @@ class Server:
         if not isinstance(name, str) or name not in TOOLS:
             raise Refused(BAD_PARAMETERS, f"there is no tool {name}; there are {', '.join(TOOLS)}")
         fields = parameters.get("arguments")
-        future = self._worker.run(_called, name, {} if fields is None else fields, self._limits)
+        future = self._worker.run(
+            _result_of_call, name, {} if fields is None else fields, self._limits
+        )
         try:
             failed, text = future.result(self._deadline)
         except TimeoutError:
@@ -130,7 +132,7 @@ class Server:
         return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
-def _called(name: str, fields: Any, limits: Limits) -> tuple[bool, str]:
+def _result_of_call(name: str, fields: Any, limits: Limits) -> tuple[bool, str]:
     """Whether a call failed, and the text of its answer or error."""
     from ..batches import unforeseen
 

@@ -13,7 +13,7 @@ from ..limits import Limits
 from .streams import Streams
 from .work import Answered, answered
 
-PART, LONGEST = 1 << 20, 1 << 30  # bytes of too long a line that are skipped at a time, and in all
+PART, LONGEST = 1 << 20, 1 << 30  # bytes of a line over the limit: skipped at a time; most in all
 
 
 class Requests:
@@ -28,9 +28,7 @@ class Requests:
 
     @contextmanager
     def opened(self) -> Iterator[Iterator[str]]:
-        """The lines; the file is opened at once, before anything is written. Raises GradcliError if
-        it cannot be read.
-        """
+        """The lines; the file is opened at once. Raises GradcliError if it cannot be read."""
         if self.file == "-":
             yield self._lines(_duplicate_of_stdin(self.streams.stdin_bytes()))
             return
@@ -83,9 +81,7 @@ def _ends(source: IO[bytes]) -> bool:
 
 
 def answer_lines(requests: Requests, streams: Streams, options: Any, limits: Limits) -> bool:
-    """Write the answer to each line as soon as it is computed; returns whether no answer is an
-    error.
-    """
+    """Write each answer as soon as it is computed; returns whether no answer is an error."""
     file = None if options.output == "-" else options.output
     _check_options(options, file)
     _check_files(requests.file, file)
@@ -179,7 +175,7 @@ def _passed_over(
         line = output.readline()
         if not line.endswith(b"\n"):
             return number - 1, good, size
-        answer, request = _answer(line), next(lines, None)
+        answer, request = _parsed_answer(line), next(lines, None)
         if answer is None or request is None or answer["id"] != identity_of(request, limits):
             message = f"line {number} of {file} is no answer to line {number} of the requests"
             hint = "--resume goes on with the output of the same requests; leave it out to begin"
@@ -188,7 +184,7 @@ def _passed_over(
     raise AssertionError
 
 
-def _answer(line: bytes) -> dict[str, Any] | None:
+def _parsed_answer(line: bytes) -> dict[str, Any] | None:
     """A line of an output as an answer; None if it is not one."""
     try:
         result = json.loads(line)

@@ -34,14 +34,14 @@ def sections(incomplete: str) -> Words:
     """Sections of an explanation, also after a comma."""
     from ..explanation.choices import SECTIONS
 
-    return _listed(incomplete, SECTIONS)
+    return _completions_of_list(incomplete, SECTIONS)
 
 
 def frameworks(incomplete: str) -> Words:
     """The frameworks that a gradient can be compared with."""
     from ..frameworks import TITLES
 
-    return _listed(incomplete, TITLES)
+    return _completions_of_list(incomplete, TITLES)
 
 
 def dtypes(incomplete: str) -> Words:
@@ -53,11 +53,11 @@ def dtypes(incomplete: str) -> Words:
 
 def inputs(ctx: Any, incomplete: str) -> Words:
     """Inputs of the expression, also after a comma."""
-    return _listed(incomplete, _inputs(ctx))
+    return _completions_of_list(incomplete, _inputs(ctx))
 
 
 def inputs_with_sign(ctx: Any, incomplete: str) -> Words:
-    """`x=` for each input of the expression."""
+    """The completions `x=`, one for each input of the expression."""
     return _beginning(incomplete, [f"{name}=" for name in _inputs(ctx)])
 
 
@@ -88,7 +88,7 @@ def _inputs(ctx: Any) -> Iterable[str]:
     return if_applicable(lambda: free_names(read_program(text, Limits()), ())) or ()
 
 
-def _listed(incomplete: str, names: Iterable[str]) -> list[str]:
+def _completions_of_list(incomplete: str, names: Iterable[str]) -> list[str]:
     """Completions of the last of several comma-separated names, without those already listed."""
     before, comma, last = incomplete.rpartition(",")
     there = before.split(",")

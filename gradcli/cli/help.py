@@ -81,7 +81,9 @@ def panels(command: Any, ctx: Any) -> list[tuple[str, list[Entry]]]:
 
 
 def _option(parameter: Any) -> Entry:
-    """`-s, --shape NAME=DIMS` and its sentence; long names are aligned if there is no short one."""
+    """The row of an option, `-s, --shape NAME=DIMS` and its sentence; long names are aligned if
+    there is no short one.
+    """
     names = ["-h", "--help"] if parameter.name == "help" else parameter.opts
     short = "" if names[0][:2] != "--" else "    "
     taken = "" if getattr(parameter, "is_flag", False) else f" {parameter.metavar}"

@@ -396,9 +396,7 @@ def examples(streams: Streams, options: Options) -> None:
 
 
 def _examples(width: int) -> str:
-    """The examples: each question, and below it its command, which can be copied, in lines of at
-    most `width` columns.
-    """
+    """The examples: each question, and below it its command, in lines of `width` columns."""
     from textwrap import indent, wrap
 
     from ..render.wrapping import shell_lines
@@ -468,18 +466,16 @@ def _run(arguments: list[str], streams: Streams) -> int:
 def _answered(arguments: list[str], streams: Streams) -> int:
     """The exit status of a command; an error message in place of an expression goes to `why`."""
     try:
-        return _called(arguments, streams)
+        return _run_command(arguments, streams)
     except GradcliError as error:
         why_arguments = _why_instead(error, arguments)
         if why_arguments is None:
             raise plainer(error, streams.command) from None
-        return _called(why_arguments, streams)
+        return _run_command(why_arguments, streams)
 
 
 def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
-    """The arguments for `why`, if an error message was typed in place of an expression; otherwise
-    None.
-    """
+    """The arguments for `why`, if an error message was typed as the expression; or None."""
     rest = arguments[arguments[0] == "explain" :]
     if error.code not in ("syntax", "option") or error.span is None or not rest:
         return None
@@ -491,7 +487,7 @@ def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
     return ["why", *rest[1:], "--", text] if match(text) else None
 
 
-def _called(arguments: list[str], streams: Streams) -> int:
+def _run_command(arguments: list[str], streams: Streams) -> int:
     """The exit status of a command."""
     plain = None if COMPLETING in os.environ else read_well_formed(arguments, COMMANDS)
     if plain is None:

@@ -30,15 +30,13 @@ WHY_NUMBERS = 'with your expression and its values: gradcli why "sqrt(x)" -v "x=
 
 
 def check_expression(text: str, command: str) -> None:
-    """Refuse a text that is not an expression, even if it could be parsed. Raises GradcliError
-    `option`.
-    """
+    """Refuse a text that is no expression, even if it can be parsed (GradcliError `option`)."""
     _check_no_file(text)
     if "--" not in text:
         return
     for result in re.finditer(INSIDE, text):
         if result[1].startswith("--") and result[1] in NAMES:
-            raise _inside(text, result, command)
+            raise _option_in_expression(text, result, command)
 
 
 def plainer(error: GradcliError, command: str) -> GradcliError:
@@ -49,7 +47,7 @@ def plainer(error: GradcliError, command: str) -> GradcliError:
     inside = (result for result in re.finditer(INSIDE, text) if result[1] in NAMES)
     result = next(inside, None)
     if result:
-        return _inside(text, result, command)
+        return _option_in_expression(text, result, command)
     return question(text) or error
 
 
@@ -75,7 +73,7 @@ def _about(words: Collection[str]) -> list[str]:
     return [f'for instance: gradcli "{examples[0][0]}"'] if examples else []
 
 
-def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
+def _option_in_expression(text: str, result: re.Match[str], command: str) -> GradcliError:
     """The error for an option that was typed within the quotes of the expression."""
     expression, options = text[: result.start()].strip(), text[result.start(1) :].strip()
     message = f"{result[1]} stands within the quotes of the expression"
@@ -127,7 +125,7 @@ def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
 
 
 def without_sign(arguments: Sequence[str]) -> str | None:
-    """`write -v a=2` for -v a 2; None for other arguments."""
+    """The hint `write -v a=2` for -v a 2; None for other arguments."""
     for option, name, value, *_ in zip(arguments, arguments[1:], arguments[2:], strict=False):
         if option in ("-v", "--value", "-s", "--shape") and name.isidentifier():
             return f"write {option} {name}={value}"

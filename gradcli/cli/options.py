@@ -66,7 +66,7 @@ def _of_request(name: str, field: Field) -> Option:
 
 
 def _one_of(choices: tuple[str, ...]) -> str:
-    """`terminal, plain or json`, for the help."""
+    """The choices of an option in the help: `terminal, plain or json`."""
     *most, last = choices
     return f"{', '.join(most)} or {last}"
 
@@ -201,9 +201,7 @@ TAKE_A_VALUE = {
 
 
 def in_full(arguments: list[str]) -> list[str]:
-    """The arguments with long names for options, which click parses 4 ms faster; values of options
-    are unchanged.
-    """
+    """The arguments with the long names of options, which click parses 4 ms faster."""
     result, is_value = list[str](), False
     for k, word in enumerate(arguments):
         if word == "--" and not is_value:
@@ -238,9 +236,7 @@ ALWAYS = ("limit", "debug")
 
 
 def read_limits(texts: list[str], files: bool = True) -> Limits:
-    """The limits given by --limit; `files`: whether values may be read from files. Raises
-    GradcliError.
-    """
+    """The limits given by --limit, from `files` too if allowed. Raises GradcliError."""
     raised = {}
     for text in texts:
         kind, _, size = text.partition("=")
@@ -254,9 +250,7 @@ def read_limits(texts: list[str], files: bool = True) -> Limits:
 
 
 class Options(SimpleNamespace):
-    """The values of OPTIONS on the command line; defaults for options that the command does not
-    take.
-    """
+    """The values of OPTIONS on the command line, or their defaults."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in OPTIONS:
@@ -265,9 +259,7 @@ class Options(SimpleNamespace):
 
     @cached_property
     def limits(self) -> Limits:
-        """The limits given by --limit, whose budget is shared by the whole command. Raises
-        GradcliError.
-        """
+        """The limits given by --limit; the whole command shares their budget."""
         return read_limits(self.limit)
 
 

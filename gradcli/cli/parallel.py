@@ -60,7 +60,7 @@ def in_parallel(
     """The answers to lines in order, in lists of those that are available at the same time."""
     events: SimpleQueue[Any] = SimpleQueue()
     room, work = Semaphore(WINDOW * len(slots)), Work(limits, slots, events)
-    Thread(target=_read, args=(lines, events, room), daemon=True).start()
+    Thread(target=_queue_lines, args=(lines, events, room), daemon=True).start()
     while work.reading or work.pending:
         work.take(events.get())
         while not events.empty():  # write together what has arrived meanwhile
@@ -72,7 +72,7 @@ def in_parallel(
             work.send()
 
 
-def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> None:
+def _queue_lines(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> None:
     """Put each line into the queue, as long as there is room; then None, or the exception."""
     try:
         for line in lines:

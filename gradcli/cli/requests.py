@@ -58,11 +58,11 @@ def environment_of(streams: Streams, options: Options, full: bool) -> Any:
         options.color, options.width, options.precision, full, options.output is not None
     )
     return environment._replace(
-        limits=options.limits, page=_page(streams, options), place=_place(options)
+        limits=options.limits, page=_page(streams, options), place=_markdown_site(options)
     )
 
 
-def _place(options: Options) -> str:
+def _markdown_site(options: Options) -> str:
     """The site that the Markdown is written for (`--for`, and `--math` for Discourse), or ""."""
     if options.math is None:
         return options.place or ""
@@ -146,9 +146,8 @@ def write(streams: Streams, text: str, options: Options) -> None:
 
 
 def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:
-    """`x[0,1]` as a name and an index without negative entries.
-
-    Raises GradcliError with code `option` or `index`.
+    """The name and the index of an element such as `x[0,1]`; negative entries of the index are
+    counted from the end. Raises GradcliError with code `option` or `index`.
     """
     match = re.fullmatch(r"\s*(\w+)(?:\.grad)?\s*(?:\[([-\d,\s]*)\])?\s*", text)
     names = [x.name for x in problem.wrt]

@@ -86,9 +86,7 @@ class Streams:
         return bool(v.get("FORCE_COLOR")) or (shown and v.get("TERM") != "dumb")
 
     def columns(self, stream: IO[str]) -> int | None:
-        """The columns of the terminal that a stream is connected to, at least NARROWEST; None if it
-        is not a terminal.
-        """
+        """The columns of a stream's terminal, at least NARROWEST; None if it is none."""
         if not stream.isatty():
             return None
         text = self.variables.get("COLUMNS", "")

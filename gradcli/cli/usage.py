@@ -139,7 +139,9 @@ def _extra(
 
 
 def _not_taken(option: Any, message: str) -> str | None:
-    """`--order must be an integer from 1 to 9, got two`; None for options of other types."""
+    """The message on a value that an option does not take: `--order must be an integer from 1 to 9,
+    got two`; None for options of other types.
+    """
     kind, value = option.type, message.partition(" is not ")[0].strip("'")
     choices = [str(getattr(c, "value", c)) for c in getattr(kind, "choices", ())]
     if choices:

@@ -14,9 +14,7 @@ LONGEST_NUMBER = 10  # digits of an integer
 def read(
     arguments: Sequence[str], commands: Mapping[str, Command]
 ) -> tuple[Command, dict[str, Any]] | None:
-    """The command of a command line, and the values of its options; None for help, and for anything
-    that may be invalid.
-    """
+    """The command and the values of its options; None for help, and if it may be invalid."""
     if not arguments:
         return None
     first, *rest = arguments

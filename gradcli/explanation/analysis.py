@@ -271,9 +271,7 @@ class Analysis:
         return if_applicable(lambda: self.value(node))
 
     def grad_value(self, x: Input) -> Any:
-        """The gradient with respect to x as an array; None if there is none, or it depends on an
-        input without a value.
-        """
+        """The gradient with respect to x as an array; None if there is none, or no value."""
         grad = self.computed(x)
         return None if grad is None else self.value(grad)
 

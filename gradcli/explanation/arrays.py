@@ -7,9 +7,7 @@ from ..limits import Limits
 
 
 def jsonable(value: Any) -> Any:
-    """`value` with arrays as nested lists, and numbers that JSON does not have as "inf", "-inf" and
-    "nan".
-    """
+    """`value` with arrays as nested lists, and "inf", "-inf", "nan" for these numbers."""
     if isinstance(value, dict):
         return {k: jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -116,7 +116,7 @@ def _overview() -> Document:
 
 
 def _examples(names: str) -> Line:
-    """`zeros, ones, ...`."""
+    """A few names as a line: `zeros, ones, ...`."""
     pairs = ((Token(name), Token(", ", "word")) for name in names.split())
     return (*chain.from_iterable(pairs), *words("..."))
 
@@ -250,7 +250,9 @@ def data(document: Document) -> dict[str, Any]:
 
 
 def _facts(page: Section) -> dict[str, Any]:
-    """`{"signature": "tanh(input)", "meaning": "...", "rule": ["to input:  ..."]}`."""
+    """The rows of a page as a dict, by the keys of the JSON: `{"signature": "tanh(input)",
+    "meaning": "...", "rule": ["to input: ..."]}`.
+    """
     result: dict[str, Any] = {}
     for fact, line in _texts(page):
         result.setdefault(fact or [*result][-1], []).append(line)
@@ -308,9 +310,7 @@ def call_of(shorthand: Shorthand) -> str:
 
 
 def _of_a_matrix(shorthand: Shorthand) -> Node | None:
-    """The node that a shorthand returns for a matrix; None if it needs other arguments, or the
-    result has no gradient.
-    """
+    """A shorthand's node for a matrix; None if it needs more, or has no gradient."""
     needed = [name for name in shorthand.positional if name not in shorthand.defaults]
     if len(needed) != 1 or shorthand.concrete or shorthand.of_numbers:
         return None
@@ -330,9 +330,7 @@ def _output_operators(shorthand: Shorthand) -> list[Operator]:
 
 
 def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
-    """Index notation and the structure of the Jacobian, from the first example whose output is the
-    operator.
-    """
+    """Index notation and the structure of the Jacobian, from the operator's first example."""
     for expr, shapes in op.examples:
         a = Analysis(pose(expr, shapes=read_shapes([shapes])))
         if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):
@@ -347,14 +345,14 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
 
 
 def _structure(a: Analysis, w: FormulaWriter, x: Input) -> Line:
-    """`wrt x:  diagonal, diag(1 - out ** 2)`."""
+    """The structure of the Jacobian as a line: `wrt x:  diagonal, diag(1 - out ** 2)`."""
     result = structure_of(a, w, x)
     written = () if result.formula is None else (Token(", "), Formula(result.formula))
     return (Token(f"wrt {x.name}:  {result.name}"), *written)
 
 
 def _at_kink(k: Kink) -> Line:
-    """`x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
+    """A kink as a line: `x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
     suffix = "" if f"{k.by} = " in k.at and "[" not in k.at else f" wrt {k.by}"
     jax = f", JAX {k.jax}" if k.jax is not None else ""
     sides = f"slope {k.left} to the left, {k.right} to the right"

@@ -308,9 +308,7 @@ class _Comparison:
 
 
 def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed | None:
-    """The output as a function of one input; None if it would take too much time or memory to
-    perturb this input.
-    """
+    """The output as a function of one input; None if that takes too much time or memory."""
     p = a.problem
     fixed = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
     out = Evaluator(fixed, limits=p.limits).varying(p.out, x.node)
@@ -323,13 +321,15 @@ def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed 
 
 
 def _preserved(a: Analysis, nodes: Collection[Node], kind: str) -> str:
-    """`A and B kept symmetric`: the inputs whose perturbations preserve a property; "" for none."""
+    """A remark on perturbations that preserve a property of their inputs: `A and B kept symmetric`;
+    "" if there are none.
+    """
     names = [x.name for x, _ in _differentiated(a) if x.node in nodes]
     return f"{' and '.join(names)} kept {kind}" if names else ""
 
 
 def _excluded(names: list[str], why: str) -> str:
-    """`not at x[0], x[1] …: a corner`."""
+    """A remark on elements that were not checked: `not at x[0], x[1] …: a corner`."""
     return f"not at {', '.join(names[:3])}{' …' * (len(names) > 3)}: {why}"
 
 
@@ -385,9 +385,7 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
 
 
 class _Difference(NamedTuple):
-    """The largest difference of two arrays: relative where it exceeds 1, in units in the last
-    place, and as a text.
-    """
+    """The largest difference of two arrays: relative above 1, in units in the last place."""
 
     relative: float
     ulp: float

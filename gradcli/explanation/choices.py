@@ -21,7 +21,7 @@ SECTIONS = (
 )
 SHORT = ("answer", "inputs", "seed", "jacobian", "gradient", "claims", "checks", "notes")
 ON_REQUEST = ("cost", "modes")  # shown only if --show names them
-SHAPES_ALONE = ("cost", "modes")  # sections for which no array is allocated
+SHAPES_ALONE = ("cost", "modes")  # sections that are computed from shapes alone
 TARGETS = {  # targets of `code`, each with its module in programs/
     "torch": "pytorch",
     "jax": "in_jax",

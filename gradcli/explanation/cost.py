@@ -24,9 +24,7 @@ class Passes(NamedTuple):
 
 
 class FullJacobian(NamedTuple):
-    """The cost of a full Jacobian: a reverse pass for each row, or a forward-mode pass for each
-    column.
-    """
+    """The cost of a full Jacobian: a reverse pass for each row, or a forward one a column."""
 
     x: Input
     rows: int
@@ -154,9 +152,7 @@ def _as_written(nodes: Collection[Node]) -> dict[Node, Node]:
 
 
 def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node, Node]) -> Saved:
-    """The tensors saved for one operation: those that its rule reads, unless the definition of the
-    operator names others.
-    """
+    """The tensors saved for one operation: those that its rule reads, or its field `saved`."""
 
     def memory(node: Node) -> Node:
         while node in written:
@@ -173,21 +169,21 @@ def _saved_nodes(step: Step, computed_nodes: Mapping[Node, int]) -> Iterator[Nod
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node, INTERMEDIATE: None}
     for part in node.op.saved_for(node):
         if part is ... and node.op.rule is None:
-            for inner in reversed(_within(step)):
+            for inner in reversed(_expansion_steps(step)):
                 yield from _saved_nodes(inner, computed_nodes)
         elif part in (..., AGAIN):
-            yield from _read(step, computed_nodes, again=part == AGAIN)
+            yield from _nodes_read(step, computed_nodes, again=part == AGAIN)
         else:
             yield named[part] if isinstance(part, str) else part
 
 
-def _within(step: Step) -> list[Step]:
+def _expansion_steps(step: Step) -> list[Step]:
     """The reverse pass through the expansion of an operation without a rule."""
     targets = dict.fromkeys(c.to for c in step.contributions)
     return backward(step.node.op.expanded(step.node), step.received, targets).steps
 
 
-def _read(step: Step, computed_nodes: Mapping[Node, int], again: bool) -> list[Node]:
+def _nodes_read(step: Step, computed_nodes: Mapping[Node, int], again: bool) -> list[Node]:
     """The nodes of the forward pass that one operation reads in the reverse pass; with `again` not
     its output, which is recomputed.
     """

@@ -159,7 +159,7 @@ class Data:
                         "formula": formula,
                         "value": self.a.value(c.sent),
                     }
-                    for c, formula in zip(step.contributions, self._sent(k), strict=True)
+                    for c, formula in zip(step.contributions, self._sent_formulas(k), strict=True)
                 ],
             }
             for k, step in enumerate(self.a.gradients.steps)
@@ -170,7 +170,7 @@ class Data:
         built = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in built else ", ".join(filter(None, built))
 
-    def _sent(self, k: int) -> list[str | None]:
+    def _sent_formulas(self, k: int) -> list[str | None]:
         w, step = generic_step(self.w, k)
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
@@ -269,9 +269,7 @@ class Data:
         return {x.name: self.grad(x) for x in self.p.wrt}
 
     def grad(self, x: Input) -> dict[str, Any] | None:
-        """One gradient: shape, value, elements, formula and index notation; None if the output does
-        not depend on the input.
-        """
+        """One gradient: shape, value, elements, formula, index notation; None without one."""
         grad = self.a.gradient(x)
         if grad is None:
             return None
@@ -311,13 +309,11 @@ class Data:
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
-        plain = self._plain(node)
-        return none_if_unwritable(lambda: self._written(node)) if plain is None else plain
+        plain = self._as_polynomials(node)
+        return none_if_unwritable(lambda: self._by_sympy(node)) if plain is None else plain
 
-    def _plain(self, node: Node) -> Any:
-        """The elements as sums of products, computed without SymPy; None if one is something
-        else.
-        """
+    def _as_polynomials(self, node: Node) -> Any:
+        """The elements as sums of products, without SymPy; None if one is not such a sum."""
         p = self.p
         if p.numeric:
             symbols = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
@@ -329,7 +325,7 @@ class Data:
         symbols += [d.node for d in p.directions]
         return Polynomials({n: n.attrs["name"] for n in symbols}, self.a.value).texts(substituted)
 
-    def _written(self, node: Node) -> Any:
+    def _by_sympy(self, node: Node) -> Any:
         from ..backends.elements import elements_text
         from ..backends.symbolic import Symbolic
 
@@ -356,9 +352,7 @@ class Data:
         return {x.name: self.modes(x) for x in self.p.wrt}
 
     def modes(self, x: Input) -> dict[str, Any] | None:
-        """The input, output and cost of a pass in forward and in reverse mode; None if the output
-        does not depend on x.
-        """
+        """Input, output and cost of a pass in each mode; None if x has no effect on the output."""
         from .sections.modes import forward_formula, modes
 
         result = modes(self.a, x, self.w.tangent_name)

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 MOST_INPUTS = 24  # largest number of inputs with sections of their own
 # largest number of blocks of a Hessian that have sections, one for each unordered pair of inputs
 MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2
-SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that say what the section on the seed says
+SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that repeat the section on the seed
 
 
 def check_sections(names: Collection[str]) -> None:
@@ -107,9 +107,7 @@ def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
 
 
 def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Section]:
-    """The sections that `--show NAME` asks for: with NAME "gradient", for example, one for each
-    input.
-    """
+    """The sections that `--show NAME` asks for: for "gradient", one for each input."""
     from .sections import backward, code, forward, inputs, outcome, seed
 
     match name:
@@ -133,7 +131,7 @@ def _sections(name: str, a: Analysis, w: FormulaWriter, c: Choices) -> list[Sect
 
             grads = Gradients(a, w)
             names = grads.names_back()
-            w.stated = {n: Name(name) for n, name in names.added.items()}
+            w.added_names = {n: Name(name) for n, name in names.added.items()}
             return [*_graph_of_both_passes(a, w, c), backward.backward(a, w, c.most, names)]
         case "claims" if a.claims:
             from .sections import claims
@@ -252,9 +250,7 @@ def _omitted_blocks(h: "Hessian", shown_count: int) -> list[tuple[str, str]]:
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
-    """The document of a JVP: the answer, the tangents, the forward pass, Jacobians, checks,
-    notes.
-    """
+    """The document of a JVP: answer, tangents, forward pass, Jacobians, checks, notes."""
     from .higher.checks import jvp_checks
     from .notes import jvp_notes
     from .sections import jvp, outcome

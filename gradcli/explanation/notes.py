@@ -221,8 +221,8 @@ def at_these_sizes(w: FormulaWriter, names: list[str], extent: str) -> tuple[str
 
 
 def _shape_of(x: Input, is_in_graph: bool) -> str:
-    """`x of shape (2, 3)`; `t as given` for an integer input that determined the graph without
-    being part of it, as t in `x.repeat_interleave(t)`.
+    """The shape of an input as words: `x of shape (2, 3)`. For an integer input that determined the
+    graph without being part of it, such as t in `x.repeat_interleave(t)`: `t as given`.
     """
     is_structural = x.node.dtype != "float" and not is_in_graph
     return f"{x.name} as given" if is_structural else f"{x.name} of shape {text(x.shape)}"
@@ -295,7 +295,7 @@ def _kinks(a: Analysis, w: FormulaWriter) -> list[tuple[str, str]]:
     return [("kink", text) for text in dict.fromkeys(texts)]
 
 
-def _written(node: Node, a: Analysis, w: FormulaWriter) -> str:
+def _source_text(node: Node, a: Analysis, w: FormulaWriter) -> str:
     """The source text of an operation, or of the operation in whose expansion it occurs."""
     source = node if node.span else written_around(node, a)
     if source is None:
@@ -317,7 +317,9 @@ def _where(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
 
 
 def _hit(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
-    """`x[1] is exactly 0, where relu has no derivative`, or `maximum(a, b) at [0,2] and [1,1]`."""
+    """The elements at a kink as a clause: `x[1] is exactly 0, where relu has no derivative`, or
+    `maximum(a, b) at [0,2] and [1,1]`.
+    """
     if node.op.family == "elementwise" and len(node.parents) == 1:
         (x,) = node.parents
         values = np.unique(a.value(x)[hit])
@@ -330,8 +332,8 @@ def _hit(node: Node, hit: Any, a: Analysis, w: FormulaWriter) -> str:
 def _exactly(x: Node, value: float, node: Node, hit: Any, w: FormulaWriter) -> str:
     """The text for a kink of a unary function at one value."""
     operand = text_of(w.source.short(x))
-    operand = w.stated[x].text if x in w.stated else operand
-    is_named = x in w.names or x in w.stated
+    operand = w.added_names[x].text if x in w.added_names else operand
+    is_named = x in w.names or x in w.added_names
     where = _places(operand, hit) if is_named else f"{operand} at {_places('', hit)}"
     if not hit.ndim:
         where = operand
@@ -341,7 +343,9 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: FormulaWriter) -> s
 
 
 def _subgradients(node: Node, value: float) -> str:
-    """` (any value from 0 to 1 would be a subgradient)`; "" if the one-sided slopes are unknown."""
+    """A remark on the subgradients at a kink, ` (any value from 0 to 1 would be a subgradient)`; ""
+    if the one-sided derivatives are unknown.
+    """
     from .in_pytorch.stored_kinks import known
 
     at = f"= {value:g}"
@@ -355,15 +359,15 @@ def _subgradients(node: Node, value: float) -> str:
 
 
 def _places(name: str, hit: Any) -> str:
-    """`x[0,2] and x[1,1]`: the elements at which a mask is True."""
-    return _first(_all_places(name, hit), "place")
+    """The elements at which a mask is True, as text: `x[0,2] and x[1,1]`."""
+    return _listed_first(_all_places(name, hit), "place")
 
 
 def _all_places(name: str, hit: Any) -> list[str]:
     return [f"{name}[{','.join(map(str, index))}]" for index in np.argwhere(hit)]
 
 
-def _first(texts: list[str], what: str) -> str:
+def _listed_first(texts: list[str], what: str) -> str:
     """Texts joined by commas and "and"; of more than three texts the first three, and a count."""
     if len(texts) < 4:
         return listed(texts)
@@ -373,9 +377,7 @@ def _first(texts: list[str], what: str) -> str:
 
 @once
 def _not_finite(a: Analysis) -> list[tuple[str, str]]:
-    """Notes on gradients with nan or infinity, and whether PyTorch's have them too, unless PyTorch
-    refuses to differentiate.
-    """
+    """Notes on gradients with nan or infinity, and whether PyTorch's have them too."""
     by_kind: dict[str, list[str]] = {}
     for x in a.problem.wrt:
         value = a.grad_value(x)
@@ -383,11 +385,14 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
             kinds = (k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value)))
             by_kind.setdefault(" and ".join(kinds), []).append(x.name)
     same = "" if not_differentiated(a) else _in_pytorch(a)
-    notes = [("not-finite", _holds(a, names, kinds, same)) for kinds, names in by_kind.items()]
+    notes = [
+        ("not-finite", _not_finite_sentences(a, names, kinds, same))
+        for kinds, names in by_kind.items()
+    ]
     return notes or _for_any_seed(a, same) or _at_higher_order(a)
 
 
-def _holds(a: Analysis, names: list[str], kinds: str, same: str) -> str:
+def _not_finite_sentences(a: Analysis, names: list[str], kinds: str, same: str) -> str:
     """The sentences on the gradients of some inputs, which contain nan or infinity."""
     gradients = "The gradients of" if len(names) > 1 else "The gradient of"
     hold = "hold" if len(names) > 1 else "holds"
@@ -516,11 +521,11 @@ def _contradicted(
     text = (
         f"the formula of {formula.whose} gives {other} for {first}, where the rules give {number}"
     )
-    text += f" (and differs for {_first(further, 'place')})" if further else ""
+    text += f" (and differs for {_listed_first(further, 'place')})" if further else ""
     text += _with_ones(p) if name != "entry " else ""
     shape = formula.inputs[0].shape
     why = cause(a, formula.inputs, c.hit if c.hit.shape == shape else np.ones(shape, bool))
-    operation = "" if why is None else _written(why.node, a, w)
+    operation = "" if why is None else _source_text(why.node, a, w)
     if why is not None:
         at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
         text += f": {operation} {why.does}{at}"

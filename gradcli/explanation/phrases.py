@@ -25,12 +25,12 @@ def listed(words: Collection[str]) -> str:
 
 
 def label(name: str, shape: Shape, flat: int) -> str:
-    """`a[0,1]`: the name of the element at a flat index, in C order."""
+    """The name of the element at a flat index in row-major order, such as `a[0,1]`."""
     return element_name(name, multi_index(flat, shape))
 
 
 def element_name(name: str, index: tuple[int, ...]) -> str:
-    """`a[0,1]`; `a` for a single number."""
+    """The name of an element, such as `a[0,1]`; `a` for a single number."""
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
@@ -130,7 +130,7 @@ def memory(count: int) -> str:
 
 
 def size_words(entries: int, item: int) -> str:
-    """`10¹² entries (8 TB)`: the size of a matrix whose elements take `item` bytes."""
+    """The size of a matrix whose elements take `item` bytes, as words: `10¹² entries (8 TB)`."""
     return f"{count_text(entries)} entr{'y' if entries == 1 else 'ies'} ({memory(entries * item)})"
 
 

@@ -19,7 +19,7 @@ def question(p: Problem, backward: bool = True) -> str:
         return text
     written = _numbers(seed) if seed.text is None else seed.text
     fits = 0 < len(written) <= LONGEST_SEED and "\n" not in written
-    if seed.text is None and fits:  # by the name that the answer uses
+    if seed.text is None and fits:  # under the name that the answer uses
         return f"{text}\n{seed.name} = {written}\n{p.out_name}.backward({seed.name})"
     return f"{text}\n{p.out_name}.backward({written if fits else seed.name})"
 

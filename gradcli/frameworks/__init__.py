@@ -11,9 +11,7 @@ TITLES = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Answer(NamedTuple):
-    """The value, and the gradient of each requested node; a gradient is None if the value does not
-    depend on the node.
-    """
+    """The value, and the gradient of each requested node; None if it does not depend on it."""
 
     value: Any
     grads: dict[Node, Any]

@@ -243,6 +243,11 @@ class Operator:
     """The inputs that typically have the same shape, although they may be broadcast."""
     typical_equal_sizes: Callable[..., Iterable[tuple[int, int]]] | None = None
     """(*shapes, **attrs) -> pairs of input sizes that are typically equal."""
+    rank: Literal["", "product", "unchanged"] = ""
+    """What bounds the rank of an output that is a matrix. "product": the ranks of its two factors,
+    and the size over which it sums; "unchanged": it is the rank of the only matrix among the
+    inputs, which is transposed or scaled.
+    """
 
     # ---- cost ------------------------------------------------------------------------------------
 

@@ -14,14 +14,8 @@ from ..graphs import Node, Operator, walk
 from ..graphs.shapes import GENERIC_SIZES, Shape, is_square, numel
 from ..lazy import np
 from .arguments.values import Reader
-from .inference.infer import (
-    Attempt,
-    Outcome,
-    different_sides,
-    generic_shapes,
-    typical_equal_sizes,
-    unusual_sizes,
-)
+from .inference.infer import Attempt, Outcome, generic_shapes
+from .inference.suggested_sizes import different_sides, typical_equal_sizes, unusual_sizes
 from .posing import Posing
 from .problem import Input, Problem
 
@@ -242,9 +236,7 @@ def with_values(problem: Problem, values: dict[str, Any]) -> Problem:
 
 
 def decided_by_values(problem: Problem) -> bool:
-    """Whether the graph of a problem depends on float values, for example on those of a boolean
-    index such as x > 0.
-    """
+    """Whether the graph depends on float values, as those of a boolean index x > 0."""
     shapes = problem.shapes
     try:
         _at_shapes(problem, shapes, _integer_inputs(problem, shapes))
@@ -264,9 +256,7 @@ def _integer_inputs(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any
 
 
 def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any]:
-    """The values of inputs, resized to these shapes by repetition. Raises GradcliError if they
-    would be too large.
-    """
+    """The values of inputs, repeated to these shapes. Raises GradcliError if too large."""
     new_shapes = {i.name: shapes.get(i.name, i.shape) for i in inputs if i.value is not None}
     if any(numel(shape) > MOST_VALUES for shape in new_shapes.values()):
         raise GradcliError("limit", "there are too many values at these sizes")

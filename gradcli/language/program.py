@@ -27,8 +27,8 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`. `star` is the position of a
-    starred name.
+    """A statement `name = value`; `unpacks` is set for `a, b = value` and `a, = value`, and `star`
+    is the position of a starred name.
     """
 
     names: tuple[str, ...]
@@ -211,9 +211,7 @@ def _name_of(origin: str) -> str:
 
 
 def _check_names(source: Source, limits: Limits) -> None:
-    """Raise GradcliError if a name is too long, because answers would repeat it. Names within
-    comments are checked too.
-    """
+    """Raise GradcliError if a name is too long for answers; comments are checked too."""
     if len(source.text) <= limits.sizes["name"]:
         return
     for word in re.finditer(r"(?<!\w)[^\W\d]\w*", source.text):

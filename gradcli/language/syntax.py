@@ -24,7 +24,9 @@ class Transformer(ast.NodeTransformer):
 
 
 def dotted(node: ast.AST) -> str | None:
-    """`torch.linalg.inv` for its syntax; None for an expression other than names and dots."""
+    """The dotted name of an expression of names and dots, such as `torch.linalg.inv`; None for
+    other expressions.
+    """
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -206,7 +206,9 @@ def module_of(path: str) -> str | None:
 
 
 def library_name(path: str) -> str | None:
-    """`jax.numpy.dot` for `jnp.dot`; None for a path without a prefix in LIBRARIES."""
+    """The full name of a function, `jax.numpy.dot` for `jnp.dot`; None if the prefix is not in
+    LIBRARIES.
+    """
     words = path.split(".")
     for count in (2, 1):
         root = LIBRARIES.get(".".join(words[:count]))

@@ -42,6 +42,7 @@ def _with_numbers(*read):
     lambda a, b: a * b,
     spelling="{0} * {1}",
     aliases=("multiply",),
+    rank="unchanged",
     finite=True,
     saved=_with_numbers(...),
     exact="all",
@@ -62,6 +63,7 @@ def _by_reciprocal(a, b):
     spelling="{0} / {1}",
     dtype="float",
     aliases=("divide", "true_divide"),
+    rank="unchanged",
     with_graph=_by_reciprocal,
     saved=_with_numbers(AGAIN),
     exact="all",
@@ -75,7 +77,12 @@ def div(g, y, a, b):
 
 
 @elementwise(
-    lambda x: -x, spelling="-{0}", aliases=("negative",), input_dtypes="no masks", exact="all"
+    lambda x: -x,
+    spelling="-{0}",
+    aliases=("negative",),
+    rank="unchanged",
+    input_dtypes="no masks",
+    exact="all",
 )
 def neg(g, y, x):
     """Minus x."""

@@ -128,7 +128,7 @@ def _plain_gradient(x, _, g):
     return each_matrix(one, x.shape[-2:], x, _numbers(g)) if x.size else x
 
 
-def _each(singular, regular, x, y, *more):
+def _per_matrix(singular, regular, x, y, *more):
     """For each matrix: det * regular(inverse transpose, ...), or, if the determinant is nearly 0,
     det(u) * det(v) * singular(u, values, v, ...) from the SVD.
     """
@@ -168,7 +168,7 @@ def _singular_cofactors_along(u, values, v, t):
     return u @ (np.diag(products @ np.diagonal(rotated)) - products * rotated.T) @ v
 
 
-def _along(t, scale, inverse_T):
+def _cofactor_derivative(t, scale, inverse_T):
     """The derivative of scale * inverse_T in the direction t, where scale is the determinant."""
     trace = _for_each_matrix((inverse_T * t).sum(dim=(-2, -1)), inverse_T)
     return scale * trace * inverse_T - scale * inverse_T @ t.mT @ inverse_T
@@ -213,7 +213,7 @@ def scaled_cofactors(x, y, scale):
 
 @written_out(
     shape=_matrix_shape,
-    value=lambda x, y: _each(
+    value=lambda x, y: _per_matrix(
         lambda u, values, v: u * np.diagonal(_products_of_others(values)) @ v,
         lambda inverse_T: inverse_T,
         x,
@@ -234,20 +234,20 @@ def cofactors(x, y):
 
 @written_out(
     shape=_matrix_shape,
-    value=lambda x, y, t: _each(
+    value=lambda x, y, t: _per_matrix(
         _singular_cofactors_along,
         lambda inverse_T, t: (inverse_T * t).sum() * inverse_T - inverse_T @ t.T @ inverse_T,
         *(x, y, t),
     ),
     dtype="float",
     symbolic=matrix_elements.cofactors_along,
-    index=lambda lower, i, x, y, t: _along(t, *_parts_away_from_0(x, y)),
+    index=lambda lower, i, x, y, t: _cofactor_derivative(t, *_parts_away_from_0(x, y)),
     examples=(("cofactors_along(x, det(x), t)", "x=2x2,t=2x2"),),
     flops=of_each_matrix(lambda n, _: 6 * n**3),
 )
 def cofactors_along(x, y, t):
     """How cofactors(x, y) change as x moves along t."""
-    return _along(t, *_parts(x, y))
+    return _cofactor_derivative(t, *_parts(x, y))
 
 
 def _of_square(value, **fields):

@@ -260,9 +260,7 @@ def movement(value: Callable, *, shape: Callable, **fields):
 
 
 def overwriting(view: Callable, **fields):
-    """Declare an operator that replaces a part of x by `src`; `view(x, **attrs)` returns that part
-    of an array.
-    """
+    """Declare an operator that writes `src` over a part of x, which `view(x, **attrs)` returns."""
 
     def declare(rule):
         name = rule.__name__

@@ -328,6 +328,7 @@ def _variance_of(input, var):
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
         ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
     ),
+    dtype="first",
     input_dtypes=FLOATS_FIRST,
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
@@ -367,6 +368,7 @@ def soft_hinge(g, y, x):
         ("soft_margin_loss(x, sign(y).detach())", "x=2x3,y=2x3"),
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
     ),
+    dtype="first",
     without_derivative=("target",),
     input_dtypes=FLOATS_FIRST,
 )

@@ -66,6 +66,7 @@ def added_in_order(*factors):
     spelling="{0} @ {1}",
     input_dtypes="numbers of one dtype",
     typical_inputs=("matrices",),
+    rank="product",
     index="matmul",
     examples=(
         ("a @ b", "a=2x3,b=3x4"),

@@ -22,6 +22,7 @@ def _swap(items, a, b):
     index=lambda lower, i, x, *, dim0, dim1: lower(x, _swap(i, dim0, dim1)),
     aliases=("swapaxes", "swapdims"),
     examples=(("x.transpose(0, 1)", "x=2x3"), ("x.mT", "x=2x3")),
+    rank="unchanged",
     view=True,
 )
 def transpose(g, y, x, *, dim0, dim1):

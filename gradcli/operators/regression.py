@@ -153,6 +153,7 @@ def huber_terms(g, y, x, *, delta):
         ("huber_loss(a, b)", "a=2x3,b=2x3"),
         ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
     ),
+    dtype="first",
     saved=("input", "target"),
     input_dtypes="floats of one dtype",
     exact="all",

@@ -150,7 +150,7 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
     ),
     torch=None,
     flops=lambda out, s, *, dim, kind, transposed: (
-        2 * shapes.numel(out) * _most(kind, transposed)
+        2 * shapes.numel(out) * _longest_sum(kind, transposed)
     ),
     workspace=lambda *given, **attrs: _workspace(*given, **attrs),
 )  # fmt: skip
@@ -172,7 +172,7 @@ def resample(x, *, dim, kind, transposed=False):
     return (x.transpose(dim0=dim, dim1=-1) @ matrix.mT).transpose(dim0=dim, dim1=-1)
 
 
-def _most(kind, transposed):
+def _longest_sum(kind, transposed):
     """The largest number of terms in a sum."""
     weights = _weights(kind)
     return max(weights.most_back, 1) if transposed else weights.indices.shape[1]

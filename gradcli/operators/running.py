@@ -314,7 +314,7 @@ def _weighted(weights, parts):
 
 def _nonuniform(x, coordinates, dim, edge_order):
     """Derivatives for nonuniform spacing, by the parabola through three neighbours."""
-    steps = _along(coordinates[1:] - coordinates[:-1], dim, x.ndim)
+    steps = _broadcast_along(coordinates[1:] - coordinates[:-1], dim, x.ndim)
     a, b = part(steps, dim, None, -1), part(steps, dim, 1)
     weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
     middle = _weighted(
@@ -338,7 +338,7 @@ def _nonuniform(x, coordinates, dim, edge_order):
 # ---- integrals -----------------------------------------------------------------------------------
 
 
-def _along(x, dim, ndim):
+def _broadcast_along(x, dim, ndim):
     """A vector reshaped to broadcast with a tensor of `ndim` dimensions along dim."""
     axis = shapes.axis(dim, ndim)
     return x.reshape(shape=tuple(-1 if d == axis else 1 for d in range(ndim)))
@@ -352,7 +352,7 @@ def _spacing(y, x, dim):
         text = f"y has size {along} along dim, and x has {x.numel} elements"
         shapes.require_equal(x.shape, (along,), text)
     if x.ndim == 1 and y.ndim > 1:
-        x = _along(x, dim, y.ndim)
+        x = _broadcast_along(x, dim, y.ndim)
     elif x.ndim < y.ndim:
         x = x.reshape(shape=(1,) * (y.ndim - x.ndim) + x.shape)
     return part(x, dim, 1) - part(x, dim, None, -1)

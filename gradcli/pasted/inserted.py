@@ -61,7 +61,7 @@ class Inserted:
             for name in _assigned(statement):
                 if name in left:
                     left.remove(name)
-                    body.append(_given(name, statement))
+                    body.append(_assignment(name, statement))
         return ast.fix_missing_locations(ast.Module(_last_named(body), []))
 
 
@@ -74,7 +74,7 @@ def _assigned(statement: ast.stmt) -> list[str]:
     return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
 
 
-def _given(name: str, place: ast.stmt) -> ast.stmt:
+def _assignment(name: str, place: ast.stmt) -> ast.stmt:
     """A statement that assigns a value to a name."""
     call = ast.Call(ast.Name(GIVEN + name, ast.Load()), [ast.Name(name, ast.Load())], [])
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], call), place)

@@ -39,7 +39,8 @@ from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
 MOST_RECORDS = 200  # longer graphs are those of loops, whose formulas would not be readable
-TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
+# names with a meaning in the expression language or in answers
+RESERVED = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # grad_fns of operations that return their input unchanged
 COPIES = {"CloneBackward0", "ToCopyBackward0"}
 HOOKED = "BackwardHookFunctionBackward"  # of the inputs or outputs of a module with hooks
@@ -51,9 +52,9 @@ class Unexplained(Exception):
 
 
 class BackwardProblem(NamedTuple):
-    """A text of the expression language, its inputs' arrays, its seed unless it is 1, the inputs in
-    `wrt`; the leaves by name; and names that the program does not have, each with its former name
-    in the program, or "".
+    """A backward pass in the expression language: the `text`, the arrays of its inputs, the seed
+    unless it is 1, and the inputs in `wrt`; the leaves by name; and `unnamed`, names that the
+    program does not have, each with its former name in the program, or "".
     """
 
     text: str
@@ -96,22 +97,22 @@ class _BackwardPoser:
         self.nodes: dict[Any, Node] = {}  # by tensor, or by grad_fn and output
         self.inputs: dict[Node, tuple[str, Tensor]] = {}
         self.names: dict[Any, str] = {}  # by tensor, or by grad_fn and output
-        self.cut: dict[Record, Tensor] = {}
+        self.cut: dict[Record, Tensor] = {}  # computed tensors that are treated as inputs
         self.written: dict[Tensor, list[Any]] = {}  # flat indices that were overwritten
         self.unnamed: dict[str, str] = {}  # names that are not in the program
-        self.reached: set[Record | None] = set()
+        self.reached: set[Record | None] = set()  # grad_fns of operations before the outputs
         self.losses: set[Node] = set()  # nll_loss nodes of calls of cross_entropy
 
     def pose_backward(self, wrt: Collection[str]) -> BackwardProblem:
         """The text and the other fields of the result."""
-        order = self._order()
+        order = self._records_in_order()
         self._find_names(order)
-        wanted = self.back.wanted if not wrt else [self._called(name) for name in wrt]
+        wanted = self.back.wanted if not wrt else [self._tensor_named(name) for name in wrt]
         if not all(isinstance(t, Tensor) for t in wanted or ()):
             raise Unexplained("a gradient with respect to an edge of the graph")
         self._cut(wanted or ())
         out = self._output()
-        text = self._text(self._statements(out))
+        text = self._as_text(self._statements(out))
         for name, tensor in zip(wrt, wanted or ()):
             if self._key(tensor) not in self.nodes:
                 message = f"no gradient flows to {name} at line {self.back.line}"
@@ -119,7 +120,12 @@ class _BackwardPoser:
         alone = [*(wanted or ()), *(self._unused() if wanted is None else ())]
         for tensor in alone:
             self._leaf(tensor)
-        tracked = {*_reached_leaves(self._order()), *self.cut.values(), *self.back.outputs, *alone}
+        tracked = {
+            *_reached_leaves(self._records_in_order()),
+            *self.cut.values(),
+            *self.back.outputs,
+            *alone,
+        }
         leaves = {n: t for n, t in self.inputs.values() if t in tracked}
         if wanted is None:
             by = tuple(leaves)
@@ -131,10 +137,8 @@ class _BackwardPoser:
 
     # ---- operations ------------------------------------------------------------------------------
 
-    def _order(self) -> list[Record]:
-        """The grad_fns of the operations that lead to the outputs, inputs first, up to those that
-        are cut.
-        """
+    def _records_in_order(self) -> list[Record]:
+        """The grad_fns that lead to the outputs, inputs first, up to those that are cut."""
         roots = [t._record for t in self.back.outputs if t._record is not None]
         order = [r for r in inputs_first(roots, self.cut, _edges) if isinstance(r, Record)]
         if len(order) > self.most:
@@ -150,21 +154,21 @@ class _BackwardPoser:
                 self.names |= {tensor: self.names[key]} if key in self.names else {}
         for tensor in wanted if len(wanted) > 1 else ():
             others = (w._record for w in wanted if w is not tensor and w._record)
-            before = {target for record in others for target in _before(record)}
+            before = {target for record in others for target in _predecessors(record)}
             if (tensor._record or tensor) in before:
                 name = self.names.get(self._key(tensor), "a tensor")
                 raise Unexplained(f"gradients with respect to {name} and a tensor computed from it")
 
     def _output(self) -> Node:
         """The node of the output; for several outputs, the node of their sum."""
-        order = self._order()
+        order = self._records_in_order()
         self.reached = {*order}
         for call in (r.call for r in order):
             if isinstance(call, Overwritten):
                 self.written.setdefault(call.tensor, []).append(call.at)
         for record in order:
             if record not in self.cut:
-                self._make(record)
+                self._make_nodes(record)
         outputs, seeds = self.back.outputs, self.back.seeds
         if len(outputs) == 1:
             return self._of_tensor(outputs[0])
@@ -182,7 +186,7 @@ class _BackwardPoser:
     def _of_tensor(self, tensor: Tensor) -> Node:
         return self.nodes.get(self._key(tensor)) or self._leaf(tensor)
 
-    def _make(self, record: Record) -> None:
+    def _make_nodes(self, record: Record) -> None:
         """Make the nodes of an operation's outputs."""
         call = record.call
         inputs = [self._of_edge(e) for e in _edges(record)]
@@ -202,8 +206,8 @@ class _BackwardPoser:
                 raise Unexplained(record.name)
             raise Unexplained(f"the Function {call[1].name} has a backward of its own")
         else:
-            target = self._before_it(record) if inputs[0] is None else inputs[0]
-            built = [self._called_on(call, target, inputs)]
+            target = self._target_without_overwritten(record) if inputs[0] is None else inputs[0]
+            built = [self._result_of_call(call, target, inputs)]
         for output, node in enumerate(built):
             if node is not None:
                 self.nodes[record, output] = node
@@ -216,8 +220,10 @@ class _BackwardPoser:
         operands = (node or self._operand(o) for node, o in zip(inputs, call.operands))
         return OPS[call.function].expand(*operands)
 
-    def _before_it(self, record: Record) -> Node | None:
-        """A partly overwritten tensor that gets no gradient, with 0 in the overwritten elements."""
+    def _target_without_overwritten(self, record: Record) -> Node | None:
+        """A tensor that is partly overwritten and gets no gradient, with 0 in place of the elements
+        that are overwritten.
+        """
         if not isinstance(record.call, Overwritten):
             return None
         tensor = record.call.tensor
@@ -229,11 +235,13 @@ class _BackwardPoser:
             return OPS["zeros"](size=array.shape)
         return self._leaf(Tensor(array, tensor.dtype))
 
-    def _called_on(self, call: Any, target: Node | None, inputs: Sequence[Node | None]) -> Node:
-        """The result of a call on `target`, its first input, and the others."""
+    def _result_of_call(
+        self, call: Any, target: Node | None, inputs: Sequence[Node | None]
+    ) -> Node:
+        """The result of a call with `target` in place of its first input."""
         if isinstance(call, Overwritten):
             assert target is not None
-            new = self._called_on(call.call, _elements(target, call.at), inputs)
+            new = self._result_of_call(call.call, _elements(target, call.at), inputs)
             return _overwritten(target, call.at, new)
         if isinstance(call, Copied):
             shape = None if target is None else target.shape
@@ -253,7 +261,7 @@ class _BackwardPoser:
             and type(operands[0]) is int
             and not operands[0]
         ):
-            return nodes[1]  # the start of Python's sum()
+            return nodes[1]  # 0 + x, with which Python's sum() starts
         if template.op.name == "getitem" and nodes[0] is not None:
             return _indexed(nodes[0], template.attrs["index"])
         return intern(template.op, tuple(nodes), template.attrs)
@@ -280,7 +288,7 @@ class _BackwardPoser:
     def _leaf(self, tensor: Tensor) -> Node:
         key = self._key(tensor)
         if key not in self.nodes:
-            name = self.names.get(key) or self._path(tensor)
+            name = self.names.get(key) or self._parameter_name(tensor)
             node = None if name else self._as_computed(tensor) or _uniform(tensor)
             self.nodes[key] = node or self._input(tensor, name or self._invented())
         return self.nodes[key]
@@ -308,7 +316,7 @@ class _BackwardPoser:
         if not isinstance(operand, Tensor) or self._key(operand) in self.nodes:
             return True
         record = operand._record
-        if record is None and (operand in self.names or self._path(operand)):
+        if record is None and (operand in self.names or self._parameter_name(operand)):
             return True
         if record in self.reached:
             return False
@@ -359,7 +367,7 @@ class _BackwardPoser:
                 self.names[key] = numbered
                 self.unnamed[numbered] = name
 
-    def _called(self, name: str) -> Tensor:
+    def _tensor_named(self, name: str) -> Tensor:
         """The tensor of a name in `wrt`. Raises GradcliError if there is none."""
         name = name.replace(".", "_")
         tensors = {self.names.get(self._key(t)): t for t in self.back.names}
@@ -371,19 +379,19 @@ class _BackwardPoser:
             raise GradcliError("unused-option", message, hint=near)
         return tensors[name]
 
-    def _path(self, tensor: Tensor) -> str | None:
+    def _parameter_name(self, tensor: Tensor) -> str | None:
         """The name of a parameter of a named module: net_weight for `net.weight`."""
         path = self.back.paths.get(tensor)
         name = path and path.replace(".", "_")
-        return None if not name or name in self._taken() else name
+        return None if not name or name in self._reserved() else name
 
-    def _taken(self) -> set[str]:
+    def _reserved(self) -> set[str]:
         return {n for n, _ in self.inputs.values()} | {*self.names.values()} | {*self.avoided}
 
     def _fresh(self, start: str) -> str:
-        if start == "out" and start not in self._taken():
+        if start == "out" and start not in self._reserved():
             return start
-        return self._numbered(start, self._taken())
+        return self._numbered(start, self._reserved())
 
     def _invented(self) -> str:
         """A name for an unnamed input."""
@@ -433,7 +441,7 @@ class _BackwardPoser:
             yield name, node
             stated |= {*parts}
 
-    def _text(self, named: Iterable[tuple[str, Node]]) -> str:
+    def _as_text(self, named: Iterable[tuple[str, Node]]) -> str:
         """Statements in the expression language."""
         names = {node: Name(name) for node, (name, _) in self.inputs.items()}
         lines = []
@@ -480,7 +488,7 @@ class _BackwardPoser:
         (output, *others) = self.back.outputs
         if not others and not _close(value, self._numbers(output), scale):
             raise Unexplained(self._otherwise(out, node_values))
-        hooked = any(_has_hooks(r) for r in self._order()) or any(
+        hooked = any(_has_hooks(r) for r in self._records_in_order()) or any(
             t.hooks for _, t in self.inputs.values()
         )
         if hooked:
@@ -552,9 +560,7 @@ def _edges(record: Any) -> Sequence[Any]:
 
 
 def in_decimals(array: Any) -> Any:
-    """An array; for float32, the shortest decimal numbers that round to it: 0.1 and not
-    0.10000000149.
-    """
+    """An array; for float32, the shortest decimals that round to it: 0.1, not 0.10000000149."""
     if array.dtype != np.float32:
         return np.array(array)
     return array.astype("U32").astype(np.float64)
@@ -588,10 +594,10 @@ def _is_leaf(tensor: Tensor) -> bool:
 
 def _is_usable(name: str) -> bool:
     """Whether a name of a program has no other meaning in the expression language."""
-    return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
+    return name.isidentifier() and not keyword.iskeyword(name) and name not in RESERVED - {"out"}
 
 
-def _before(record: Record) -> set[Any]:
+def _predecessors(record: Record) -> set[Any]:
     """The grad_fns and leaves from which the output of an operation is computed."""
     *before, _ = inputs_first([record], edges=_edges)
     return {target if isinstance(target, Record) else target.tensor for target in before}
@@ -639,14 +645,14 @@ def _elements(node: Node, at: Any) -> Node:
         target, new = node.parents
         if new.shape == at.shape and _overwritten(target, at, new) is node:
             return new
-    part = _part(at, node.shape)
+    part = _basic_index(at, node.shape)
     if part is not None:
         return _indexed(node, part)
     flat = OPS["reshape"](node, shape=(node.numel,))
     return OPS["getitem"](flat, index=(Array(at),))
 
 
-def _part(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
+def _basic_index(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
     """An index of integers and slices for these flat indices; None if there is none."""
     if not at.size:
         return None
@@ -673,7 +679,7 @@ def _overwritten(node: Node, at: Any, new: Node) -> Node:
     """A node with some elements replaced by others."""
     if not at.size or new is _elements(node, at):
         return node
-    index = _part(at, node.shape)
+    index = _basic_index(at, node.shape)
     apart = [(d, i) for d, i in enumerate(index or ()) if i != slice(None)]
     if index is not None and len(apart) == 1:
         (d, i), new = apart[0], _expanded(new, at.shape)

@@ -63,7 +63,7 @@ class _Request:
         failure = read.reading.outcome.exception
         if failure is not None and failure.type == "NameError" and not read.reading.backwards:
             return symbolic.in_language(self.request, program)
-        return self._of(read)
+        return self._request_of(read)
 
     # ---- running ---------------------------------------------------------------------------------
 
@@ -101,10 +101,8 @@ class _Request:
 
     # ---- the result ------------------------------------------------------------------------------
 
-    def _of(self, read: "Read") -> dict[str, Any]:
-        """The request for a program that was run. Raises GradcliError if it raised or is not
-        supported.
-        """
+    def _request_of(self, read: "Read") -> dict[str, Any]:
+        """The request for a program that was run. Raises GradcliError if it raised."""
         backs, self.trace = read.reading.backwards, read.reading.trace
         self._check_outcome(read.reading.outcome, bool(backs))
         back, problem = self._posed(backs or [self._value(read)])
@@ -143,9 +141,7 @@ class _Request:
             raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
 
     def _random(self, read: "Read", problem: "BackwardProblem") -> dict[str, Any]:
-        """The shapes of inputs drawn without a seed, whose values are omitted; found by a second
-        run with another seed.
-        """
+        """The shapes of inputs drawn without a seed: a second run gives them other values."""
         if not read.reading.trace.unseeded:
             return {}
         again = self._run(start=1)

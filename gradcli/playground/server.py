@@ -55,7 +55,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the page, its style or script, or the list of examples."""
-        name = self._path()
+        name = self._authorized_path()
         if name == "examples":
             self._send(HTTPStatus.OK, "application/json", json.dumps(_examples()))
         elif name in ASSETS:
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Send the answer to a question."""
-        name, length = self._path(), self.headers.get("Content-Length", "")
+        name, length = self._authorized_path(), self.headers.get("Content-Length", "")
         if name is None:
             return
         if name != "answer":
@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
             hint = "ask for less, or run gradcli in a terminal"
             return json.dumps({"ok": False, "error": f"{text}\n  {hint}\n"})
 
-    def _path(self) -> str | None:
+    def _authorized_path(self) -> str | None:
         """The path after the token. If the token, the host or the origin is wrong, send status 403
         and return None.
         """

@@ -54,10 +54,10 @@ def in_ascii(text: str) -> str:
     """`text` with ASCII replacements for other characters: 10^12 for 10¹², alpha for α."""
     text = _with_products(text)
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda power: "^" + power[0].translate(DIGITS), text)
-    return re.sub(r"[^\x00-\x7f]", lambda sign: _like(sign[0]), text.translate(SIGNS))
+    return re.sub(r"[^\x00-\x7f]", lambda sign: _closest_ascii(sign[0]), text.translate(SIGNS))
 
 
-def _like(sign: str) -> str:
+def _closest_ascii(sign: str) -> str:
     """The name of a Greek letter, a letter without its accent, or ? for other characters."""
     greek = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(sign, ""))
     if greek:

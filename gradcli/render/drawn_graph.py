@@ -156,9 +156,7 @@ def _edges(graph: Graph) -> list[tuple[int, int]]:
 
 
 def _entities(text: str) -> str:
-    """Text escaped for Mermaid: all characters except letters, digits, spaces and full stops by
-    number.
-    """
+    """Text escaped for Mermaid: all but letters, digits, spaces and full stops by number."""
     return "".join(c if c.isalnum() or c in " ." else f"#{ord(c)};" for c in text)
 
 

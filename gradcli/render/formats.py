@@ -143,9 +143,7 @@ def render_program(text: str, environment: Environment) -> str:
 
 
 def render_formulas(answer: Reply, format: str, environment: Environment) -> str:
-    """Formulas as lines that are never wrapped, or as aligned equations; as a page in other
-    formats.
-    """
+    """Formulas as lines that are not wrapped, as aligned equations, or as a page."""
     if format not in ("latex", "plain", "terminal"):
         return render(answer, format, environment)
     (page,) = answer.documents(FORMATS[format].use)

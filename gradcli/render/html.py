@@ -135,9 +135,7 @@ class _Page:
         ]
 
     def section(self, section: Section, question: str) -> str:
-        """A heading with its remark, and the blocks; without heading if it repeats that of the
-        page.
-        """
+        """A heading with its remark, unless it repeats that of the page, and the blocks."""
         self.coded = section.name in CODED
         title, remark = text_of(section.title), self.line(section.remark)
         again = bool(title) and title in question.split("\n")

@@ -40,9 +40,7 @@ def _page(environment: Environment) -> Page:
 
 
 def as_page(body: str, environment: Environment, command: str) -> str:
-    """Lines after a comment with the command that reproduces them; within a complete document if
-    requested.
-    """
+    """Lines after a comment with their command; within a complete document if requested."""
     comment = f"% {' '.join(command.split())} -f latex\n" if command else ""
     if environment.page == "overlay":
         return f"{comment}{SLIDES}\n{body}\n{END}"

@@ -29,16 +29,16 @@ def layout(
     `gap` is the space between layers.
     """
     layers = _layers(inputs)
-    chains, spans = _with_dummies(inputs, layers)
-    all_widths = [*widths, *[BEND] * (len(spans) - len(widths))]
-    above, below = _neighbours(chains, len(spans))
-    rows = _ordered(spans, above, below)
-    x = _across(rows, all_widths, above, below)
-    y = [(HEIGHT + gap) * layer + HEIGHT / 2 for layer in spans]
+    paths, layer_of = _with_dummies(inputs, layers)
+    all_widths = [*widths, *[BEND] * (len(layer_of) - len(widths))]
+    above, below = _neighbours(paths, len(layer_of))
+    rows = _order_layers(layer_of, above, below)
+    x = _horizontal(rows, all_widths, above, below)
+    y = [(HEIGHT + gap) * layer + HEIGHT / 2 for layer in layer_of]
     left = min(x[n] - all_widths[n] / 2 for n in range(len(x)))
     right = max(x[n] + all_widths[n] / 2 for n in range(len(x)))
     points = [(x[n] - left, y[n]) for n in range(len(x))]
-    edges = {edge: [points[n] for n in chain] for edge, chain in chains.items()}
+    edges = {edge: [points[n] for n in path] for edge, path in paths.items()}
     return Layout(points[: len(widths)], edges, (right - left, max(y) + HEIGHT / 2))
 
 
@@ -57,37 +57,37 @@ def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
 def _with_dummies(
     inputs: Sequence[Sequence[int]], layers: list[int]
 ) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
-    """The path of each edge, with a dummy node in each layer that it crosses, and the layers of all
-    nodes.
-    """
-    spans, chains = [*layers], {}
+    """The path of each edge, with dummy nodes in layers between, and the layers of all nodes."""
+    layer_of, paths = [*layers], {}
     for n, from_ in enumerate(inputs):
         for i in dict.fromkeys(from_):
             between = range(layers[i] + 1, layers[n])
-            dummies = [*range(len(spans), len(spans) + len(between))]
-            spans += between
-            chains[i, n] = [i, *dummies, n]
-    return chains, spans
+            dummies = [*range(len(layer_of), len(layer_of) + len(between))]
+            layer_of += between
+            paths[i, n] = [i, *dummies, n]
+    return paths, layer_of
 
 
 def _neighbours(
-    chains: dict[tuple[int, int], list[int]], count: int
+    paths: dict[tuple[int, int], list[int]], count: int
 ) -> tuple[list[list[int]], list[list[int]]]:
     """The neighbours of each node in the layers above and below."""
     above: list[list[int]] = [[] for _ in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
-    for chain in chains.values():
-        for upper, lower in pairwise(chain):
+    for path in paths.values():
+        for upper, lower in pairwise(path):
             above[lower].append(upper)
             below[upper].append(lower)
     return above, below
 
 
-def _ordered(spans: list[int], above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
+def _order_layers(
+    layer_of: list[int], above: list[list[int]], below: list[list[int]]
+) -> list[list[int]]:
     """The nodes of each layer from left to right."""
-    rows: list[list[int]] = [[] for _ in range(max(spans) + 1)]
-    for n, span in enumerate(spans):
-        rows[span].append(n)
+    rows: list[list[int]] = [[] for _ in range(max(layer_of) + 1)]
+    for n, layer in enumerate(layer_of):
+        rows[layer].append(n)
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         for k in range(len(rows)) if down else reversed(range(len(rows))):
@@ -103,7 +103,7 @@ def _mean(values: list[float] | list[int], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _across(
+def _horizontal(
     rows: list[list[int]], widths: list[float], above: list[list[int]], below: list[list[int]]
 ) -> list[float]:
     """Horizontal coordinates near the mean of the neighbours, in order and without overlap. Leaves

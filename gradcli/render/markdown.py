@@ -224,7 +224,7 @@ def _briefly(document: Document) -> Iterator[Section]:
 
 
 def _equation(row: Row) -> Row:
-    """`x.grad = 2 * x = [2, 4]`: the equation and its numbers, without the shape."""
+    """An equation and its numbers, without the shape: `x.grad = 2 * x = [2, 4]`."""
     first, *others = row.cells
     return Row((first, *(cell for cell in others if isinstance(cell, Tensor))))
 

@@ -80,7 +80,7 @@ def _spaced(blocks: Sequence[Block]) -> Iterator[Block]:
         if not isinstance(block, Picture):
             yield block
             continue
-        high = len(fine_rows(block)) * _side(block)
+        high = len(fine_rows(block)) * _cell_side(block)
         yield Code("\n".join([HERE] * (ceil(high / LINE) + 1)), "")
         yield Prose(fine_legend(block))
 
@@ -91,7 +91,7 @@ def _pictures(documents: Sequence[Document]) -> Iterator[Picture]:
             yield from (b for b in section.blocks if isinstance(b, Picture))
 
 
-def _side(picture: Picture) -> float:
+def _cell_side(picture: Picture) -> float:
     """The side of a cell, at most the height of a line."""
     rows = fine_rows(picture)
     return min(LINE, MOST_LINES * LINE / max(len(rows), *map(len, rows)))
@@ -102,7 +102,7 @@ def _drawn(pictures: Iterator[Picture], lines: Sequence[str]) -> Iterator[str]:
     marked = [line.strip() == HERE for line in lines]
     starts = (k for k, here in enumerate(marked) if here and not (k and marked[k - 1]))
     for start, picture in zip(starts, pictures):
-        rows, side = fine_rows(picture), _side(picture)
+        rows, side = fine_rows(picture), _cell_side(picture)
         paths = "".join(f'<path fill="{FILLS[s]}" d="{path}"/>' for s, path in outlines(rows))
         frame = f'<rect width="{len(rows[0])}" height="{len(rows)}" fill="none" stroke="{RULE}"'
         at = f"translate({2 * COLUMN:g} {(start + 0.5) * LINE:g}) scale({side:g})"

@@ -25,7 +25,7 @@ def tensor_lines(
     gap = "..." if environment.ascii else GAP
     if brief and not keep_all:
         return [_beginning(array, environment.precision, gap)]
-    parts = _nested(array, environment.precision, _most(array.shape, keep_all, LONG), gap)
+    parts = _nested(array, environment.precision, _shown_indices(array.shape, keep_all, LONG), gap)
     line = _one_line(parts)
     if len(line) <= width or array.ndim < 2:
         return [line] if len(line) <= width or array.ndim == 0 else _wrapped(parts, width)
@@ -34,17 +34,17 @@ def tensor_lines(
         return lines
     if keep_all and environment.full:
         return [p for line in lines for p in _folded(line, width)] if environment.fixed else lines
-    most = _most(array.shape, False, max(2, width // 12))
+    most = _shown_indices(array.shape, False, max(2, width // 12))
     return _rows(_nested(array, environment.precision, most, gap))
 
 
 def nested(array: Any, precision: int, most: int) -> Any:
     """A tensor as nested lists of strings; more than `most` elements are summarised."""
     array = np.asarray(array)
-    return _nested(array, precision, _most(array.shape, array.size <= most, LONG))
+    return _nested(array, precision, _shown_indices(array.shape, array.size <= most, LONG))
 
 
-def _most(shape: Sequence[int], keep_all: bool, long: int) -> list[int]:
+def _shown_indices(shape: Sequence[int], keep_all: bool, long: int) -> list[int]:
     """The number of shown indices for each dimension: all unless it is `long`; only the first ones
     of outer dimensions if there are many.
     """
@@ -66,9 +66,7 @@ def _beginning(array: Any, precision: int, gap: str) -> str:
 
 
 def _nested(array: Any, precision: int, most: Sequence[int], gap: str = GAP) -> Any:
-    """Nested lists of strings with at most `most` indices per dimension; `gap` stands for omitted
-    ones.
-    """
+    """Nested lists of at most `most` strings per dimension; `gap` stands for omitted ones."""
     if isinstance(array, str):
         return array
     if array.ndim == 0:

@@ -133,7 +133,7 @@ class Page:
         return out
 
     def options(self, more: Sequence[str]) -> str:
-        """`More: --full  --element "x[1]"`, wrapped only between options."""
+        """The options that show more, `More: --full`, wrapped only between options."""
         lines = ["  More:"]
         for option in more:
             gap = " " if lines[-1].endswith("More:") else "  "
@@ -146,9 +146,7 @@ class Page:
     # ---- pieces ----------------------------------------------------------------------------------
 
     def style(self, role: str) -> str:
-        """The style of a role; inputs get colours in order of appearance, if there are enough
-        colours.
-        """
+        """The style of a role; inputs get colours in order of appearance."""
         if role.startswith("input:"):
             return self.roles.setdefault(role, INPUTS[len(self.roles) % len(INPUTS)])
         return STYLES.get(role, "")
@@ -177,7 +175,9 @@ class Page:
     # ---- blocks ----------------------------------------------------------------------------------
 
     def answer(self, answer: Answer) -> RenderableType:
-        """`a.grad = [[2, 8, 18], [32, 50, 72]]    2 * g * a, with the seed g = a`."""
+        """The line of an answer: its name, numbers and formula, as in `a.grad = [[2, 8, 18], [32,
+        50, 72]]  2 * g * a, with the seed g = a`.
+        """
         head = self.text((*answer.name, Token(" = ")))
         formula = self.text(answer.formula)
         remark = self.text(answer.remark)
@@ -233,7 +233,7 @@ class Page:
         return self.beside(text[: number.end()], text[number.end() :]) if number else text
 
     def note(self, block: Note, wide: int = NOTE) -> RenderableType:
-        """`kink    ...`, with the sentence in column `wide`."""
+        """The line of a note: its code, such as `kink`, and the sentence in column `wide`."""
         if not block.code:
             return self.text(block.line)
         return self.beside(Text(f"{block.code}  ".ljust(wide), "bold"), self.text(block.line))
@@ -377,9 +377,7 @@ class Page:
         return Row(cells), tuple(row._replace(depth=row.depth + depth) for row in block.sent)
 
     def graph(self, block: Graph) -> RenderableType:
-        """The output, and as a tree below it the nodes it is computed from; repeated nodes are
-        drawn once.
-        """
+        """The output, and below it as a tree the nodes that it is computed from, each once."""
         from rich.tree import Tree as Drawing
 
         drawing = Drawing(self.text(block.nodes[-1].label), guide_style="dim")
@@ -458,9 +456,7 @@ class Page:
         return Text(""), name, self.entries(widths, block.tangent or (), "seed"), Text("")
 
     def row_cells(self, block: Matrix[str], k: int | None, widths: Widths) -> Cells:
-        """An element of the seed, the label of a row, its entries, an element of the result; an
-        ellipsis for omitted rows.
-        """
+        """An element of the seed, a row's label, its entries, an element of the result."""
         if k is None:
             dots = Text(":" if self.environment.ascii else "⋮")
             return dots, Text(self.ellipsis), Text(""), dots

@@ -46,7 +46,9 @@ def _size(part: Any) -> int:
 def _shortened(document: Document) -> Document:
     answers, left = document.answers[:FEW], len(document.answers) - FEW
     more = (_section("answer", (), Prose(words(_omitted(left)))),) if left > 0 else ()
-    sections = chain.from_iterable(map(_first, groupby(document.sections, lambda s: s.name)))
+    sections = chain.from_iterable(
+        map(_first_sections, groupby(document.sections, lambda s: s.name))
+    )
     return document._replace(answers=answers, sections=(*more, *sections))
 
 
@@ -54,7 +56,7 @@ def _section(name: str, title: Line, block: Block) -> Section:
     return Section(name, title, (), (block,))
 
 
-def _first(named: tuple[str, Iterable[Section]]) -> Iterator[Section]:
+def _first_sections(named: tuple[str, Iterable[Section]]) -> Iterator[Section]:
     """The first sections with this name."""
     name, sections = named[0], [*named[1]]
     for section in sections[:FEW]:

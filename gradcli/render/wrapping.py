@@ -121,11 +121,11 @@ def _breaks(line: str, since: Break, column: int) -> Iterator[Break]:
             opened.append(column + at - since.at + 1)
         elif character in ")]}" and opened:
             opened.pop()
-        elif at > since.at and _ends(line, at):
+        elif at > since.at and _may_end_line(line, at):
             yield Break(at + 1, tuple(opened))
 
 
-def _ends(line: str, at: int) -> bool:
+def _may_end_line(line: str, at: int) -> bool:
     """Whether a line may end with this character: a space, or a comma not followed by one."""
     if line[at] == ",":
         return line[at + 1 : at + 2] != " "

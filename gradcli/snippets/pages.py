@@ -31,13 +31,13 @@ def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     if text.count("\n") > MOST_LINES:
         message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
         raise GradcliError("limit", message, hint="give only the part that goes wrong")
-    found = programs(code_of(text) or text)
-    if len(found) > MOST_PROGRAMS:
-        message = f"a text of {len(found):,} programs is too long: at most {MOST_PROGRAMS} are read"
+    parts = programs(code_of(text) or text)
+    if len(parts) > MOST_PROGRAMS:
+        message = f"a text of {len(parts):,} programs is too long: at most {MOST_PROGRAMS} are read"
         raise GradcliError("limit", message, hint="give only a part of it")
     result: list[Read] = []
     fragments: list[Read] = []
-    for program in found:
+    for program in parts:
         one = _read(program, [r.program for r in result], setting)
         (fragments if _lacks_a_name(one.reading) else result).append(one)
     return result or fragments

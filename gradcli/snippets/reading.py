@@ -41,7 +41,7 @@ class Reading(NamedTuple):
         return [b for b in self.trace.backwards if b.ended]
 
 
-def _other(path: str) -> Module | None:
+def _other_module(path: str) -> Module | None:
     """A module other than PyTorch's."""
     if path.partition(".")[0] == "numpy":
         from .library import numpy_arrays
@@ -99,7 +99,7 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
     mode.restart()
     m, trace = Interpreter(), Trace()
     library = Library(m)
-    m.modules = lambda path: library.find(path) or _other(path)
+    m.modules = lambda path: library.find(path) or _other_module(path)
     if imports:
         usual = {name: m.modules(path) for name, path in USUAL.items() if name in source}
         m.builtins |= usual | {"Variable": library.require("torch.autograd").lookup("Variable")}

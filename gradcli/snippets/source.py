@@ -50,9 +50,7 @@ class Program(NamedTuple):
 
 
 def programs(text: str) -> list[Program]:
-    """The programs in a text, in order. A text without valid Python is one program too, so that its
-    error can be reported.
-    """
+    """The programs in a text, in order; a text without valid Python is one program too."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     fenced = list(_fenced(lines))
@@ -209,14 +207,14 @@ def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
     """
     earlier = before.source.split("\n")
     if setup_alone:
-        for number in _shown(before.source):
+        for number in _printed_lines(before.source):
             earlier[number - 1] = ""
     own = program.source.split("\n")
     lines = [a or b for a, b in zip_longest(own, earlier, fillvalue="")]
     return program._replace(source="\n".join(lines))
 
 
-def _shown(source: str) -> set[int]:
+def _printed_lines(source: str) -> set[int]:
     """The lines of top-level expression statements, such as calls of print and backward."""
     tree = tree_of(source)
     body = [] if tree is None else tree.body

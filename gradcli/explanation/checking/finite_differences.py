@@ -40,9 +40,7 @@ class Compared(NamedTuple):
 
 
 class Line:
-    """<seed, out> along a line through the values of an input; `at(t)` is the output at
-    distance t.
-    """
+    """<seed, out> along a line of input values; `at(t)` is the output at distance t."""
 
     def __init__(self, at: Callable[[float], Any], here: Any, seed: Any, scale: float):
         self.at, self.here, self.seed, self.scale = at, here, seed, scale
@@ -228,7 +226,7 @@ def symmetric_inputs(out: Node) -> set[Node]:
     the gradient for symmetric matrices: A in `cholesky(A + eye(3))`, but not x in
     `cholesky(x @ x.T)`. Determined with random values.
     """
-    return {x for node in _read(out) for x in _needed(node)}
+    return {x for node in _triangular_operands(out) for x in _inputs_that_must_be_symmetric(node)}
 
 
 def symmetrized(array: Any) -> Any:
@@ -241,7 +239,7 @@ def is_symmetric(array: Any) -> bool:
     return bool(np.allclose(array, np.swapaxes(array, -1, -2)))
 
 
-def _read(out: Node) -> set[Node]:
+def _triangular_operands(out: Node) -> set[Node]:
     """The nodes of which an operation reads one triangle."""
     result = set()
     for node in walk([out]):
@@ -250,7 +248,7 @@ def _read(out: Node) -> set[Node]:
     return result
 
 
-def _needed(node: Node) -> set[Node]:
+def _inputs_that_must_be_symmetric(node: Node) -> set[Node]:
     """The square inputs that must be symmetric so that the value of a node is symmetric."""
     below = walk([node])
     inputs = [x for x in below if x.op.name == "input"]

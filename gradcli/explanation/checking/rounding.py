@@ -65,9 +65,7 @@ def _of_precision(a: Analysis) -> dict[Node | None, Any]:
 def _computed_in(
     dtype: str, a: Analysis, within: float, fixed: Mapping[Node | None, Any] = MappingProxyType({})
 ) -> Iterator[Rounded]:
-    """The gradients that change by more than `within` if computed in `dtype`, with `fixed`
-    values.
-    """
+    """The gradients that change by more than `within` in `dtype`, with `fixed` values."""
     grads = [(x, grad) for x in a.problem.wrt if (grad := a.computed(x)) is not None]
     if sum(n.numel for n in walk([g for _, g in grads])) > MOST:
         return

@@ -93,9 +93,7 @@ class _Branches:
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 
     def point(self, values: Values) -> Point | None:
-        """The point at these values, projected onto the assumptions; None if the program refuses
-        them.
-        """
+        """The point at these values, projected onto the assumptions; None if refused."""
         assumed = {x: with_properties(x.attrs["known"], values[x]) for x in self.free}
         arrays = self.within(values | assumed)
         symmetric_values = {

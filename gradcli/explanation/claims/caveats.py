@@ -163,7 +163,9 @@ class Condition(NamedTuple):
 
 
 def condition(claim: Claim, findings: list[Finding]) -> str | None:
-    """`A is symmetric`, if the claim is right for such an input; None if no condition helps."""
+    """The condition on an input under which the claim is right, as words: `A is symmetric`; None if
+    no condition makes it right.
+    """
     problem = findings[0].point.problem
     for name in (x.name for x in problem.inputs.values() if x.node.dtype == "float"):
         nodes = [t.point.problem.inputs[name].node for t in findings]
@@ -179,14 +181,15 @@ def condition(claim: Claim, findings: list[Finding]) -> str | None:
 
 
 def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
-    """`X varies only among symmetric matrices`, if the claim is the gradient in that space:
-    G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric").
+    """The condition `X varies only among symmetric matrices`, if the claim is the gradient in that
+    space: G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric"); None for other
+    claims.
     """
     name = claim.name
     inputs = [t.point.problem.inputs.get(name) for t in findings]
     if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
-    symmetric_points = filter(None, (_within(t.point, name, _symmetric) for t in findings))
+    symmetric_points = filter(None, (_projected_point(t.point, name, _symmetric) for t in findings))
     points = [p for p in symmetric_points if p.finite([name])]
     if not points or not all(_is_gradient_among_symmetric(claim, p) for p in points):
         return None
@@ -202,7 +205,9 @@ def _is_gradient_among_symmetric(claim: Claim, point: Point) -> bool:
 
 def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projection) -> bool:
     """Whether the claim is right if an input, or the seed, satisfies the condition."""
-    points = [p for p in (_within(t.point, name, project) for t in findings) if p is not None]
+    points = [
+        p for p in (_projected_point(t.point, name, project) for t in findings) if p is not None
+    ]
     right = (p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points)
     if len(points) < len(findings) or not all(right):
         return False
@@ -212,10 +217,8 @@ def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projec
     return holds(claim.program, claim.name, result.tried[len(points) :])
 
 
-def _within(point: Point, name: str, project: Projection) -> Point | None:
-    """The point with an input, or the seed, projected onto the condition; None if these values give
-    another graph.
-    """
+def _projected_point(point: Point, name: str, project: Projection) -> Point | None:
+    """The point with an input, or the seed, projected; None if that gives another graph."""
     values = {i.node: point(i.node) for i in point.problem.inputs.values()}
     seed = point.seed if name in point.problem.inputs else project(point.seed)
     return if_applicable(

@@ -87,7 +87,9 @@ class Claim(NamedTuple):
 
     @property
     def reading(self) -> str:
-        """`A is the input`, or `A is the step before`; "" if there is only one reading."""
+        """How the claim is understood if a name is both an input and assigned by an earlier
+        statement: `A is the input`, or `A is the step before`; "" if there is no such name.
+        """
         if not self.both:
             return ""
         which = "the input" if self.stepwise else "the step before"
@@ -95,7 +97,9 @@ class Claim(NamedTuple):
         return f"{listed(self.both)} {'is' if one else 'are'} {which}{'' if one else 's'}"
 
     def written(self, formula: str) -> str:
-        """`formula` as the text of a claim about this gradient: `d = g * h; W.grad = x.T @ d`."""
+        """The text of a claim that this gradient is `formula`, with the statements that the formula
+        needs: `d = g * h; W.grad = x.T @ d`.
+        """
         steps, semicolon, last = formula.rpartition("; ")
         return f"{steps}{semicolon}{self.name}.grad = {last}"
 
@@ -114,13 +118,15 @@ def read_claims(claims: ClaimTexts, problem: Problem) -> list[Claim]:
 def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
     """The claims of a text: its last statement, and earlier ones that are claims themselves."""
     last = _claim(text, problem, name)
-    result = [_read(c, problem) for c in (*_before(last.program, problem), last)]
+    result = [
+        _with_needed_statements(c, problem) for c in (*_earlier_claims(last.program, problem), last)
+    ]
     for claim in result:
         _check_names(claim.program, problem)
     return result
 
 
-def _read(claim: Claim, problem: Problem) -> Claim:
+def _with_needed_statements(claim: Claim, problem: Problem) -> Claim:
     """A claim with only the statements that it needs. An input's name on a right side is the input,
     even after a statement that claims its gradient.
     """
@@ -133,10 +139,8 @@ def _read(claim: Claim, problem: Problem) -> Claim:
     return claim._replace(program=plain.only(plain.needed), both=names, stepwise=stepwise)
 
 
-def _before(program: Program, problem: Problem) -> Iterator[Claim]:
-    """The earlier statements that are claims: about an input, or with a value that no later
-    statement uses.
-    """
+def _earlier_claims(program: Program, problem: Problem) -> Iterator[Claim]:
+    """The earlier statements that are claims: on an input, or with a value not used later."""
     source = program.source
     for k, (names, value) in enumerate(list(zip(program.assigned, program.values))[:-1]):
         so_far = program.only(range(k + 1))
@@ -325,9 +329,7 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
 
 
 def _stacked(result: Any) -> Any:
-    """A list of numbers and tensors, as [2 * x[0], 1] in a derivation by hand, as their stack; any
-    other result is unchanged.
-    """
+    """A list of numbers and tensors, as [2 * x[0], 1], as their stack; others unchanged."""
     if not isinstance(result, List) or not result:
         return result
     parts = [_stacked(part) for part in result]

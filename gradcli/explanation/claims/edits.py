@@ -36,9 +36,7 @@ RENAMED = 8  # edits that replace a name anywhere by another name
 
 
 class Correction(NamedTuple):
-    """A formula that may correct a claim, or is known to correct it, and the mistake in the
-    claim.
-    """
+    """A formula that may correct a claim, and the mistake in the claim."""
 
     formula: str
     why: str

@@ -14,7 +14,7 @@ from .points import Point
 LARGEST = 12  # largest numerator or denominator of a reported factor
 SAME = 1e-6  # factors with at most this relative difference count as the same
 TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
-COFACTORS = (1, 2, Fraction(1, 2))  # factors that may accompany a size
+COFACTORS = (1, 2, Fraction(1, 2))  # numbers that a missing factor may have beside a size: 2 * n
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
@@ -83,7 +83,7 @@ def scaled_by_size(
     for divide in (True, False):
         rest = [r / n if divide else r * n for r, n in zip(ratios, counts)]
         cofactor = Fraction(rest[0]).limit_denominator(2)
-        opposite = all(abs(r + 1) < SAME for r in ratios)  # the cofactor cancels the size
+        opposite = all(abs(r + 1) < SAME for r in ratios)  # only the sign is wrong
         same = all(abs(r - cofactor) < SAME for r in rest)
         if same and not opposite and abs(cofactor) in COFACTORS:
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"

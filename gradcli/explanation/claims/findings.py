@@ -91,9 +91,7 @@ class Finding(NamedTuple):
         return float(np.max(np.abs(self.value - self.right), initial=0.0) / (largest or 1.0))
 
     def first_wrong(self) -> tuple[int, ...] | None:
-        """The index of the first wrong element; None if the shape is wrong, or if no element is
-        wrong.
-        """
+        """The index of the first wrong element; None if there is none, or the shape is wrong."""
         if not self.comparable:
             return None
         result = np.argwhere(~_near(self.value, self.right, self.point.tolerance))

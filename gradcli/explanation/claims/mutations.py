@@ -97,8 +97,8 @@ def mutated(
     table: Sequence[Mutation], e: ast.expr, words: Words, it: str
 ) -> Iterator[tuple[Mutation, ast.expr, Callable[[], str]]]:
     """Yield each mutation that applies to a part, its replacement, and a function that returns the
-    sentence about the mutation. Mutations with the same choices alternate. `it` is the part, as
-    written in sentences.
+    sentence about the mutation. Mutations that share a function `choices` are tried together: for
+    each of its bindings, all of them. `it` is how sentences refer to the part.
     """
     beside_it, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
     common = {"e": e, "it": it, "beside_it": beside_it, "of_it": of}
@@ -623,7 +623,7 @@ def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
-    """`2 should be 3`, or with the operation `inside` which the number occurs."""
+    """The sentence `2 should be 3`, with the operation `inside` which the number occurs."""
     if inside is None:
         return f"{ast.unparse(old)} should be {ast.unparse(new)}"
     return f"{ast.unparse(inside)} should be {ast.unparse(replaced(inside, old, new))}"
@@ -638,14 +638,14 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
     for old in dict.fromkeys(part.id for part in used):
         places = [part for part in used if part.id == old]
         for name in (n for n in names if n != old):
-            for chosen in _some(places):
+            for chosen in _subsets(places):
                 built = value
                 for part in chosen:
                     built = replaced(built, part, expression(name))
                 yield whole(program, built, f"{old} should be {name}", RENAMED)
 
 
-def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
+def _subsets(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
     """All subsets of a few names. Of many names, only single names and all names together."""
     counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
     for n in counts:

@@ -235,9 +235,7 @@ def _exchanges(
 def _exchange_edits(
     program: Program, position: int, part: ast.expr, new: ast.expr
 ) -> Iterator[Edit]:
-    """The edits that replace a part at one occurrence, and, with its first occurrence,
-    everywhere.
-    """
+    """The edits that replace a part at one occurrence, and, for its first one, everywhere."""
     value, distance = program.values[position], _distance(ast.unparse(part), ast.unparse(new))
     yield Edit(program, position, part, new, lambda: _why(part, new, around(part, value)), distance)
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]
@@ -261,7 +259,9 @@ def _shared(a: str, b: str) -> int:
 
 
 def _why(old: ast.expr, new: ast.expr, around_it: ast.expr | None) -> str:
-    """`the term b is missing beside W @ x`, `x should be x - y in norm(x)`."""
+    """The sentence on a missing part, `the term b is missing beside W @ x`, or on one that was
+    exchanged, `x should be x - y in norm(x)`.
+    """
     old_text, inside = ast.unparse(old), f" in {ast.unparse(around_it)}" if around_it else ""
     for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
         if ast.unparse(rest) == old_text:

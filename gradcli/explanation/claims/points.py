@@ -87,9 +87,7 @@ class Point:
         return self._gradients[name]
 
     def vanishes(self, name: str) -> bool:
-        """Whether a gradient is 0 by assumption: that of x @ A @ x with respect to x for a skew
-        A.
-        """
+        """Whether a gradient is 0 by assumption, as of x @ A @ x for a skew-symmetric A."""
         if name not in self._vanishing:
             assumed = any(i.node.attrs["known"] for i in self.problem.inputs.values())
             grad = self.gradient(name) if assumed else None
@@ -207,13 +205,14 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
-def _without_singular_sizes(found: list[Point | None], names: Sequence[str]) -> list[Point | None]:
-    """The points, None for those where all gradients are 0 although they are not at the first
-    point: `A @ X` has no inverse there, and in `det(A @ X)` rounding decides whether it has one.
+def _without_singular_sizes(points: list[Point | None], names: Sequence[str]) -> list[Point | None]:
+    """The points, with None for those where all gradients are 0, if they are not 0 at the first
+    point. At the sizes of such points the program inverts a singular matrix, and rounding errors
+    decide the result.
     """
-    if found[0] is None or not found[0].has_gradient(names):
-        return found
-    return [p if p is not None and p.has_gradient(names) else None for p in found]
+    if points[0] is None or not points[0].has_gradient(names):
+        return points
+    return [p if p is not None and p.has_gradient(names) else None for p in points]
 
 
 def _at_other_sizes(
@@ -252,7 +251,7 @@ RANGES: tuple[Draw, ...] = (
 )
 
 
-def _short(rng: Any, draw: Draw, shape: Shape) -> Any:
+def _with_few_digits(rng: Any, draw: Draw, shape: Shape) -> Any:
     """Numbers with one decimal, all with different absolute values if possible."""
     array = np.round(draw(rng, shape), 1)
     for _ in range(DRAWS):
@@ -281,13 +280,18 @@ def _random_point(
 
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
-    """Points with random values that are `sound`. After the first point, whose numbers are `short`,
-    the search ends after MORE finite ones: none is well conditioned where `A @ X` is singular.
+    """Points with random values that are `sound`. The first point has `short` numbers, and is
+    searched for without an end. The search for further ones ends after MORE finite points, because
+    none is well conditioned if the program inverts a singular matrix.
     """
     finite = 0
     draws = _near_given_values if depends_on_values(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
-        seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
+        seed = (
+            _with_few_digits(rng, _mixed, problem.out.shape)
+            if short
+            else _mixed(rng, problem.out.shape)
+        )
         result = at_values(problem, values, seed)
         if result is not None and result.finite(names):
             finite += 1
@@ -300,8 +304,9 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
 def _in_all_ranges(
     problem: Problem, rng: Any, short: bool, fixed: Values | None = None
 ) -> Iterator[Values]:
-    """Random values for inputs that are not `fixed`, in all combinations of ranges. Masks are not,
-    and then are as well, for functions that have no gradient at them, as the inverse of ones.
+    """Random values, in all combinations of ranges, for inputs that are not `fixed`. By default
+    masks of 0 and 1 are first kept and then drawn too: at a given mask a function may have no
+    gradient, as the inverse of a matrix of ones.
     """
     if fixed is None:
         for each in _fixed_with_and_without_masks(problem):
@@ -311,7 +316,8 @@ def _in_all_ranges(
     symmetric = symmetric_inputs(problem.out)
     for draws in islice(combinations(RANGES, len(free)), COMBINATIONS):
         arrays = {
-            x: _short(rng, d, x.shape) if short else d(rng, x.shape) for x, d in zip(free, draws)
+            x: _with_few_digits(rng, d, x.shape) if short else d(rng, x.shape)
+            for x, d in zip(free, draws)
         }
         yield fixed | {x: _as_assumed(symmetric, x, array) for x, array in arrays.items()}
 
@@ -386,7 +392,9 @@ def _given_point(problem: Problem, names: Sequence[str]) -> Point | None:
         return None
     rng = np.random.default_rng(1)
     unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
-    result = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
+    result = at_values(
+        problem, problem.values | unused, _with_few_digits(rng, _mixed, problem.out.shape)
+    )
     if result is None or not result.sound(names):
         return None
     if not all(is_symmetric(result(x)) for x in symmetric_inputs(problem.out)):

@@ -94,9 +94,7 @@ def normal_form(e: Expr, sizes: Mapping[str, int], depth: int = 0) -> Expr:
 
 
 class _Normal:
-    """The normal form at one nesting depth; each depth has its own index names, which avoids
-    capture.
-    """
+    """The normal form at one nesting depth, which has index names of its own."""
 
     def __init__(self, sizes: Mapping[str, int], depth: int):
         self.sizes, self.depth, self.fresh = sizes, depth, 0

@@ -22,7 +22,7 @@ def writer(finding: Finding) -> FormulaWriter:
 
 
 def shapes_text(shapes: dict[str, Shape]) -> str:
-    """`x 2×3, W 3×4`."""
+    """The shapes of the inputs as text: `x 2×3, W 3×4`."""
     return ", ".join(f"{name} {shape_text(shape)}" for name, shape in shapes.items())
 
 
@@ -32,24 +32,28 @@ def shapes_text(shapes: dict[str, Shape]) -> str:
 def extent(v: Verdict) -> str:
     """The sizes for which a claim is right, as text."""
     if _of_all_sizes(v):
-        kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
+        kind = (
+            "the same formula for every size" if v.is_proved else f"agrees at {len(v.sizes)} sizes"
+        )
         return kind + f", {v.remark}" * bool(v.remark) + _reading(v)
-    kind = "the same formula" if v.same else f"agrees at {len(v.findings)} points"
+    kind = "the same formula" if v.is_proved else f"agrees at {len(v.findings)} points"
     return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}{_reading(v)}"
 
 
 def _of_all_sizes(v: Verdict) -> bool:
-    return v.points.sizes_vary or v.same_elsewhere
+    return v.points.sizes_vary or v.is_proved_elsewhere
 
 
 def _reading(v: Verdict) -> str:
-    """`, where A is the step before`, for a claim that is right in that reading only; else ""."""
+    """A clause on the reading in which the claim is understood, if it is right in that one only,
+    such as `, where A is the step before`; otherwise "".
+    """
     steps = v.claim.reading if v.claim.stepwise is None else ""
     return f", where {steps}" * bool(steps)
 
 
 def right_line(v: Verdict) -> Line:
-    """`W.grad = x.T @ g`: the gradient itself."""
+    """The gradient itself as a claim: `W.grad = x.T @ g`."""
     grad = v.findings[0].point.gradient(v.claim.name)
     if grad is None:
         return words(f"none: {DEPENDS}")
@@ -57,14 +61,14 @@ def right_line(v: Verdict) -> Line:
 
 
 def exception(v: Verdict) -> str | None:
-    """The caveats of a right claim, or None: where it differs from PyTorch, and negligible
-    terms.
-    """
+    """The caveats of a right claim, or None: deviations from PyTorch, negligible terms."""
     return "; ".join(filter(None, (_deviation(v), _negligible(v.negligible)))) or None
 
 
 def _negligible(numbers: list[float]) -> str | None:
-    """`the term 1e-12 should not be there, though it is too small to matter here`."""
+    """A sentence on negligible constants: `the term 1e-12 should not be there, though it is too
+    small to matter here`.
+    """
     if not numbers:
         return None
     only = len(numbers) == 1
@@ -74,7 +78,9 @@ def _negligible(numbers: list[float]) -> str | None:
 
 
 def _deviation(v: Verdict) -> str | None:
-    """`at x = 0, x.grad[0] is 0 in PyTorch, but nan in the claim`."""
+    """A clause on where a right claim differs from PyTorch: `at x = 0, x.grad[0] is 0 in PyTorch,
+    but nan in the claim`.
+    """
     if v.deviation is None:
         return None
     where, finding = v.deviation
@@ -95,7 +101,9 @@ def reason(v: Verdict) -> str:
 
 
 def right_where(v: Verdict) -> str | None:
-    """`right where d is positive`, if `reason` does not say so already; else None."""
+    """A clause on the condition under which the claim is right, `right where d is positive`; None
+    if `reason` states it.
+    """
     return None if v.condition is None or v.correction is None else f"right where {v.condition}"
 
 
@@ -118,14 +126,16 @@ def _mistake(v: Verdict) -> str:
         return "it cannot be computed"
     if v.shape != v.expected:
         return f"its shape is not that of {v.claim.name}"
-    if v.only_here:
+    if v.fails_at_other_sizes:
         shapes, other_shapes = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
         return f"right where {shapes}, but not where {other_shapes}"
     return "its numbers are not those of the gradient"
 
 
 def _off(v: Verdict) -> str:
-    """`: x.grad[0] is off by 7e-09` for a nearly right claim; else ""."""
+    """The rounding error of a claim that is right up to this error: `: x.grad[0] is off by 7e-09`;
+    "" for other claims.
+    """
     if not all(t.gap < NEARLY for t in v.findings):
         return ""
     finding, index = next((t, p) for t in v.findings if (p := t.first_wrong()) is not None)
@@ -152,9 +162,7 @@ def mended_line(v: Verdict) -> Line:
 
 
 class Wrong(NamedTuple):
-    """The first wrong element: its name, finding and index, and the claimed and the right value,
-    written out.
-    """
+    """The first wrong element: name, finding, index, claimed and right value written out."""
 
     name: str
     finding: Finding
@@ -180,8 +188,8 @@ def _element(v: Verdict, index: tuple[int, ...]) -> str:
 
 
 def equations(result: Wrong) -> tuple[list[Line], list[Line]]:
-    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the claimed element, and of the right
-    one.
+    """For the claimed element and for the right one, the lines that write it out: in symbols,
+    `2·g[0]·x[0]`, and in numbers, `2·0.5·0.3 = 0.3`.
     """
     values = [float(array[result.at]) for array in (result.finding.value, result.finding.right)]
     texts = _distinct(*values)
@@ -223,7 +231,7 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "input": v.claim.name,
         "claim": v.claim.text,
         "ok": v.ok,
-        "every_size": v.same and _of_all_sizes(v),
+        "every_size": v.is_proved and _of_all_sizes(v),
         "remark": extent(v) if wrong is None else reason(v),
         "sizes": [{name: list(s) for name, s in shapes.items()} for shapes in v.sizes],
         "shape": None if v.shape is None else list(v.shape),

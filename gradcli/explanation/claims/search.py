@@ -63,9 +63,7 @@ class Tries:
         self._first_findings: dict[str, Finding | None] = {}
 
     def verified(self, text: str) -> Program | None:
-        """The program of a text, if it is right at all points and does not fail in the trials
-        `others`; otherwise None.
-        """
+        """The program of a text that is right at all points and in the trials `others`; or None."""
         if text not in self._holding:
             self._holding[text] = self._at_all_points(text)
         program = self._holding[text]
@@ -130,9 +128,7 @@ class Search(Tries):
     """The search for a correction of one claim, by several strategies that yield candidates."""
 
     def correction(self) -> Correction | None:
-        """The first right candidate, preferably one that is right at other sizes and ranks too;
-        None if there is none.
-        """
+        """The first right candidate, preferably one that is right at other sizes and ranks."""
         if self.grad is None:
             return None
         for trials in further_trials(self.claim, self.problem):
@@ -170,9 +166,7 @@ class Search(Tries):
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
     def _scaled_by_size(self) -> Iterator[Correction]:
-        """Corrections by a factor that is a number of elements, such as between a sum and a
-        mean.
-        """
+        """Corrections by a factor that is a number of elements, as between sum and mean."""
         yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
     def _scaled_by_number(self) -> Iterator[Correction]:
@@ -220,7 +214,7 @@ class Search(Tries):
             yield self._gradient(ONLY_SHAPED)
 
     def _gradient(self, why: str) -> Correction:
-        """The formula of the gradient itself."""
+        """The formula of the gradient itself as the correction."""
         return Correction(self.formula(self.grad) or "", why, is_right=True)
 
     def _rearranged(self) -> Iterator[Correction]:
@@ -229,7 +223,7 @@ class Search(Tries):
         yield Correction(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
 
     def _edited(self, rank: int) -> Iterator[Correction]:
-        """Edits of the claim up to a rank."""
+        """Corrections by one edit of at most this rank."""
         yield from self._right(e for e, finding in self._edits_up_to(rank) if finding.agrees)
 
     def _right(self, result: Iterable[Edit]) -> Iterator[Correction]:
@@ -279,10 +273,14 @@ class Search(Tries):
         wrong = [(e, t) for e in built if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._edits_up_to(LIKELY) if not e.alone)
         changed = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
-        same = (pair for pair in equal_pairs(changed, wrong) if self._same(*(e.text for e in pair)))
+        same = (
+            pair
+            for pair in equal_pairs(changed, wrong)
+            if self._have_equal_values(*(e.text for e in pair))
+        )
         yield from (Correction(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
 
-    def _same(self, text: str, other: str) -> bool:
+    def _have_equal_values(self, text: str, other: str) -> bool:
         """Whether two texts have the same value at all points, and in the trials `others`."""
         tries = [self.finding_of(text, point) for point in self.points.tried]
         if not all(t is not None and self.has_value_of(other, t) for t in tries):
@@ -290,7 +288,7 @@ class Search(Tries):
         return all(_same_in_trial(t, text, other) for t in self.others)
 
     def _exchanged(self) -> Iterator[Correction]:
-        """A part of the claim replaced by one of the right formula, or of the program."""
+        """Corrections in which a part of the right formula, or of the program, replaces one."""
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).values
         replacements = parts_of((*right, *self.problem.program.values))
@@ -315,7 +313,7 @@ class Search(Tries):
     # ---- what is missing -------------------------------------------------------------------------
 
     def _short_omission(self) -> Iterator[Correction]:
-        """A missing part, if the reason is short."""
+        """The correction of a claim that lacks a part, if the sentence that says so is short."""
         yield from (self._gradient(why) for why in self._lacking if len(why) <= REASON)
 
     def _omission(self) -> Iterator[Correction]:
@@ -327,11 +325,9 @@ class Search(Tries):
         text, value = self.formula(self.grad), self.findings[0].value
         if text is None or value is None:
             return []
-        lacking = (e for e in omissions_of(read_again(text, ORIGIN)) if self._is_claimed(e.text))
+        omissions = omissions_of(read_again(text, ORIGIN))
+        lacking = (e for e in omissions if all(self.has_value_of(e.text, t) for t in self.findings))
         return [e.why for e in islice(lacking, 1)]
-
-    def _is_claimed(self, text: str) -> bool:
-        return all(self.has_value_of(text, t) for t in self.findings)
 
     def _contribution_missing(self) -> Iterator[Correction]:
         """The correction of a claim that lacks the contributions of some uses of an input."""
@@ -419,7 +415,7 @@ def equal_pairs(
 
 
 # ---- further trials of a corrected claim ---------------------------------------------------------
-# These are at other sizes, and with matrices in place of inferred vectors.
+# A corrected formula is tried at other sizes too, and with matrices where vectors were inferred.
 
 
 def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
@@ -432,7 +428,7 @@ def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     if claim.name not in problem.inputs:
         yield []
         return
-    matrices, sizes, result = _matrices(claim, problem), _sizes(problem), []
+    matrices, sizes, result = _matrices(claim, problem), _given_sizes(problem), []
     for fixed in _fixed_sizes(claim, sizes):
         trial = _trial_at_other_sizes(problem, sizes, fixed)
         if trial is not None and trial.is_conclusive(claim.name):
@@ -464,7 +460,7 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
 # ---- other sizes ---------------------------------------------------------------------------------
 
 
-def _sizes(problem: Problem) -> dict[int, int]:
+def _given_sizes(problem: Problem) -> dict[int, int]:
     """A map from each generic size to the given size in its place; empty if there are none."""
     generic = generic_problem(problem)
     if generic is None:

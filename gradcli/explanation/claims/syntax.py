@@ -181,15 +181,15 @@ def _matches(p: Any, e: Any, result: Bindings) -> bool:
         pairs = (p.left, e.left), (p.comparators[0], e.comparators[0])
         return all(_matches(*pair, result) for pair in pairs)
     fields = ((name, v) for name, v in ast.iter_fields(p) if name != "ctx")
-    return all(_same(v, getattr(e, name), result) for name, v in fields)
+    return all(_fields_match(v, getattr(e, name), result) for name, v in fields)
 
 
-def _same(v: Any, other: Any, result: Bindings) -> bool:
+def _fields_match(v: Any, other: Any, result: Bindings) -> bool:
     """Whether a field of a pattern matches that of a part."""
     if isinstance(v, ast.expr):
         return _matches(v, other, result)
     if isinstance(v, list):
-        return len(v) == len(other) and all(_same(a, b, result) for a, b in zip(v, other))
+        return len(v) == len(other) and all(_fields_match(a, b, result) for a, b in zip(v, other))
     return type(v) is type(other) if isinstance(v, ast.AST) else v == other
 
 
@@ -303,7 +303,7 @@ def excerpt(e: ast.expr) -> str:
 
 
 def replaced_text(old: ast.expr, new: ast.expr) -> str:
-    """`g.roll(1) should be g.roll(-1)`, with only the names of long calls."""
+    """The sentence `g.roll(1) should be g.roll(-1)`; of long calls it has the names only."""
     texts = [ast.unparse(e) for e in (new, old)]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
         names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]

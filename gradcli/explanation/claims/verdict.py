@@ -9,7 +9,7 @@ from itertools import chain, islice
 from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
-from ...language.inference.infer import different_sides
+from ...language.inference.suggested_sizes import different_sides
 from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
@@ -37,9 +37,9 @@ from .proof import same
 from .search import Search
 from .syntax import loses_dimension
 
-FAR = 9  # larger indices need larger sizes than are tried
+FAR = 9  # a claim with a larger index does not fit the small sizes at which claims are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
-SAME = 2  # equality is proved at so many sizes; at the others only values are compared
+PROVED = 2  # sizes at which equality is proved; at further sizes only values are compared
 # for more elements of all nodes together, corrections are searched for at smaller sizes
 LARGE = 20_000
 LONG = 500  # claims with more nodes in their syntax trees are not corrected
@@ -57,7 +57,7 @@ class Verdict:
             if finding.unreadable:
                 raise finding.error  # type: ignore[misc]
 
-    def remarked(self, remark: str) -> "Verdict":
+    def with_remark(self, remark: str) -> "Verdict":
         """The same verdict with another remark."""
         other = copy(self)
         other.remark = remark
@@ -80,19 +80,19 @@ class Verdict:
         formula displayed for it: one side is rounded, as a saturated sigmoid.
         """
         return t.is_finite and t.point.problem.limits.budget.search(
-            lambda: self._same(t.point, t.node), lambda: False
+            lambda: self._is_proved_at(t.point, t.node), lambda: False
         )
 
     @cached_property
-    def same(self) -> bool:
+    def is_proved(self) -> bool:
         """Whether the claim is proved equal to the gradient at the first sizes, and at other sizes
         if there are any. The second proof is needed because each treats sizes as numbers.
         """
         at_other_sizes = (t for t in self.findings if self._sizes(t) != self.sizes[0])
         chosen = [self.findings[0], *at_other_sizes][:2]
-        return self.ok and all(self._same(t.point, t.node) for t in chosen)
+        return self.ok and all(self._is_proved_at(t.point, t.node) for t in chosen)
 
-    def _same(self, point: Point, node: Node | None) -> bool:
+    def _is_proved_at(self, point: Point, node: Node | None) -> bool:
         w, grad = point.writer, point.gradient(self.claim.name)
         if node is None or grad is None:
             return False
@@ -107,24 +107,24 @@ class Verdict:
         return same(node, displayed, point, w.names)
 
     @cached_property
-    def same_elsewhere(self) -> bool:
-        """Whether the claim is proved equal to the gradient also at other sizes than the given
-        ones.
-        """
-        if self.points.sizes_vary or not self.same or self._reaches_far:
+    def is_proved_elsewhere(self) -> bool:
+        """Whether the claim is proved equal to the gradient at other sizes too."""
+        if self.points.sizes_vary or not self.is_proved or self._reaches_far:
             return False
         problems = (trial.problem for trial in self.points.tried[0].writer.trials.elsewhere)
-        elsewhere = (self._at(p) for p in problems if not different_sides(p.roots))
+        elsewhere = (self._verdict_at(p) for p in problems if not different_sides(p.roots))
         result = [v for v in elsewhere if v is not None]
-        return bool(result) and all(v.ok for v in result) and all(v.same for v in result[:SAME])
+        return (
+            bool(result) and all(v.ok for v in result) and all(v.is_proved for v in result[:PROVED])
+        )
 
-    def _at(self, problem: Problem) -> "Verdict | None":
+    def _verdict_at(self, problem: Problem) -> "Verdict | None":
         """The verdict at other sizes; None if the claim does not fit them."""
         return if_applicable(lambda: Verdict(self.claim, points([problem], [self.claim.name])))
 
     @property
     def _reaches_far(self) -> bool:
-        """Whether the claim has a large index, such as g[:1000]."""
+        """Whether the claim has an index larger than FAR, such as g[:1000]."""
         within = "".join(IN_BRACKETS.findall(self.claim.program.source.text))
         return any(int(n) > FAR for n in NUMBER.findall(within))
 
@@ -137,15 +137,13 @@ class Verdict:
         return finding.point.shapes
 
     @property
-    def misfits(self) -> bool:
+    def has_wrong_shape(self) -> bool:
         """Whether the claim's shape at the first sizes is wrong."""
         return self.shape != self.expected
 
     @property
-    def misfits_in_rank(self) -> bool:
-        """Whether the claim cannot be computed at the first sizes, or has the wrong number of
-        dimensions.
-        """
+    def has_wrong_rank(self) -> bool:
+        """Whether the claim has the wrong rank, or no value, at the first sizes."""
         return self.shape is None or len(self.shape) != len(self.expected)
 
     @property
@@ -166,13 +164,11 @@ class Verdict:
 
     @property
     def is_plausible(self) -> bool:
-        """Whether the claim is plausible for the first shapes: computable, without too many
-        dimensions.
-        """
+        """Whether the claim is computable at the first shapes, without too many dimensions."""
         return self.computable and not self.outranks
 
     @property
-    def is_about_these(self) -> bool:
+    def is_plausible_but_wrong(self) -> bool:
         """Whether the claim is wrong for the first shapes, but plausible."""
         return not self.ok and (self.is_plausible or self.lacks_keepdim)
 
@@ -220,7 +216,7 @@ class Verdict:
         if sum(n.numel for n in walk([problem.out])) <= LARGE:
             return Search(self.claim, self.findings, self.points).correction()
         small = shrunk(problem)
-        other = None if small is None else _judged([self.claim], [small])[0]
+        other = None if small is None else _verdicts_at([self.claim], [small])[0]
         result = None if other is None or other.ok else other.correction
         program = None if result is None else read_program(result.formula, problem.limits, ORIGIN)
         right = program and holds(program, self.claim.name, self.points.tried)
@@ -239,10 +235,10 @@ class Verdict:
     @cached_property
     def negligible(self) -> list[float]:
         """Negligible constants in a right claim."""
-        return negligible(self.claim, self.points.tried) if self.ok and not self.same else []
+        return negligible(self.claim, self.points.tried) if self.ok and not self.is_proved else []
 
     @property
-    def only_here(self) -> bool:
+    def fails_at_other_sizes(self) -> bool:
         """Whether the claim is right at the first sizes and wrong at others."""
         agreeing = [t.agrees for t in self.findings if self._sizes(t) == self.sizes[0]]
         return not self.ok and all(agreeing)
@@ -265,7 +261,7 @@ def judge(texts: ClaimTexts, problem: Problem) -> list[Verdict]:
     """
     claims = read_claims(texts, problem)
     others = islice(resized(problem), 1 if is_large(problem) else None)
-    result = _judged(claims, [problem, *others])
+    result = _verdicts_at(claims, [problem, *others])
     scalar = problem.seed.refused and not any(uses_seed(c.program, problem) for c in claims)
     return problem.limits.budget.search(
         lambda: _in_other_shapes(claims, problem, result, scalar), lambda: result
@@ -276,18 +272,18 @@ def _in_other_shapes(
     claims: list[Claim], problem: Problem, result: list[Verdict], scalar: bool
 ) -> list[Verdict]:
     """The verdicts after other shapes were tried; `result` are those for the inferred shapes."""
-    if all(v.ok or not (v.misfits or scalar) for v in result):
+    if all(v.ok or not (v.has_wrong_shape or scalar) for v in result):
         return [_of_every_rank(v, problem) for v in result]
     wrong = []
     for reading in readings(problem):
-        other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
+        other = if_applicable(partial(_verdicts_at, claims, reading.problems, reading.remark))
         if other is None:
             continue
-        if reading.ranks and not scalar and any(v.is_about_these for v in result):
-            result = _only_right_with(reading, result, other)
+        if reading.ranks and not scalar and any(v.is_plausible_but_wrong for v in result):
+            result = _with_remarks(reading, result, other)
         elif all(v.ok for v in other) or (scalar and _means_scalar(reading, result, other)):
             return other
-        elif not (reading.ranks or reading.single or any(v.misfits for v in other)):
+        elif not (reading.ranks or reading.single or any(v.has_wrong_shape for v in other)):
             wrong.append(other)
     return _corrected(result, wrong) or [_of_every_rank(v, problem) for v in result]
 
@@ -312,16 +308,14 @@ def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict])
     the gradient's shapes there. If no vector became a scalar in this reading, at least one claim
     must also have a wrong shape for the inferred shapes.
     """
-    fits = reading.single and not any(v.misfits for v in other)
-    return fits and (reading.of_numbers or any(v.misfits for v in result))
+    fits = reading.single and not any(v.has_wrong_shape for v in other)
+    return fits and (reading.of_numbers or any(v.has_wrong_shape for v in result))
 
 
-def _only_right_with(
-    reading: Reading, result: list[Verdict], other: list[Verdict]
-) -> list[Verdict]:
+def _with_remarks(reading: Reading, result: list[Verdict], other: list[Verdict]) -> list[Verdict]:
     """The verdicts, with a remark on claims that are right for other shapes only."""
     pairs = zip(result, other) if len(result) == len(other) else ()
-    text = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
+    text = (v if v.ok or not o.ok else v.with_remark(f"right {reading.remark}") for v, o in pairs)
     return [*text] or result
 
 
@@ -338,50 +332,46 @@ def _after_other_ranks(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_batches(v: Verdict, problem: Problem) -> Verdict:
-    """The verdict on a right claim, also after trials with batches for matrices with lower-case
-    names.
-    """
+    """The verdict on a right claim, after trials with batches for lower-case matrices too."""
     reading = with_rank(problem, 2, 3)
     if reading is None or all(name[0].isupper() for name in reading.names):
         return v
-    if _judged([v.claim], reading.problems)[0].ok:
+    if _verdicts_at([v.claim], reading.problems)[0].ok:
         return v
-    return v.remarked(f"with {of_rank(reading.names, 2)}")
+    return v.with_remark(f"with {of_rank(reading.names, 2)}")
 
 
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
-    """The verdict on a right claim, also after trials with matrices for inferred vectors, which
-    reveal a wrong axis.
-    """
+    """The verdict on a right claim, after trials with matrices, which reveal a wrong axis."""
     matrices = with_matrices(problem)
-    if matrices is not None and not _judged([v.claim], matrices.problems)[0].ok:
-        return v.remarked(f"with {of_rank(matrices.names, 1)}")
+    if matrices is not None and not _verdicts_at([v.claim], matrices.problems)[0].ok:
+        return v.with_remark(f"with {of_rank(matrices.names, 1)}")
     guessed = all(len(i.shape) < 2 for i in problem.inputs.values() if i.inferred)
     reading = with_rank(problem, 1, 2) if guessed else None
     if reading is None:
         return v
-    (other,) = _judged([v.claim], reading.problems, _only_for_vectors(reading))
+    (other,) = _verdicts_at([v.claim], reading.problems, _only_for_vectors(reading))
     if other.ok:
         return v
-    return v.remarked(f"with {of_rank(reading.names, 1)}") if other.misfits_in_rank else other
+    return v.with_remark(f"with {of_rank(reading.names, 1)}") if other.has_wrong_rank else other
 
 
 def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
     """The verdict on a wrong claim, after trials with vectors for inferred matrices."""
     for reading in filter(None, (with_rank(problem, 2, 1), *with_vectors(problem))):
-        other = if_applicable(partial(_judged, [v.claim], reading.problems))
+        other = if_applicable(partial(_verdicts_at, [v.claim], reading.problems))
         if other is not None and other[0].ok:
-            return v.remarked(_only_for_vectors(reading))
+            return v.with_remark(_only_for_vectors(reading))
     return v
 
 
 def _only_for_vectors(reading: Reading) -> str:
-    """`for x a matrix; right for a vector`: the remark on a claim that is wrong for matrices."""
+    """The remark on a claim that matrices refute: `for x a matrix; right for a vector`."""
     several = len(reading.names) > 1
     return f"for {of_rank(reading.names, 2)}; right for {RANKS[1][several]}"
 
 
-def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
+def _verdicts_at(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
     names = list(dict.fromkeys(c.name for c in claims))
     first = points(problems, names)
     result = problems[0].limits.budget.search(

@@ -81,12 +81,12 @@ def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
         yield e
         yield from typed_numbers(e.operand) if isinstance(e, ast.UnaryOp) else ()
     elif not (isinstance(e, ast.expr) and is_size(e)):
-        for inner in _inside(e):
+        for inner in _subexpressions(e):
             if not _is_number(inner) or _computes_with(e, inner):
                 yield from typed_numbers(inner)
 
 
-def _inside(e: ast.AST) -> Iterable[ast.AST]:
+def _subexpressions(e: ast.AST) -> Iterable[ast.AST]:
     """The subexpressions of a part, without indices."""
     if isinstance(e, ast.Call):
         return [e.func, *arguments_of(e)]
@@ -94,9 +94,7 @@ def _inside(e: ast.AST) -> Iterable[ast.AST]:
 
 
 def _computes_with(e: ast.AST, number: ast.expr) -> bool:
-    """Whether a part computes with a number; an integer argument may be an index, a size or a
-    dimension instead.
-    """
+    """Whether a part computes with a number, which is not an index, a size or a dimension."""
     if not isinstance(e, ast.Call):
         return isinstance(e, ast.BinOp | ast.Compare)
     op = called(e)

@@ -39,7 +39,7 @@ TRIED = 60  # most assignments of a program for which further names are tried
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
 LEAST_DEFINED = 3  # values with shorter formulas are not replaced by their names
 TERMS = 100  # most terms of a formula that is shown
-OF = "seed_of_"  # prefix of the seed of one of several values of a statement
+OF = "seed_of_"  # `seed_of_a` is the seed of `a` in a statement that assigns several names
 
 
 def grad_of(name: str) -> str:
@@ -48,8 +48,8 @@ def grad_of(name: str) -> str:
 
 
 class Line:
-    """`name.grad = formula`: the gradient `grad` of the node `of`, which is the sum of the
-    gradients that the assignments in `sources` send to it.
+    """A line `name.grad = formula` of a derivation. `grad` is the gradient of the node `of`: the
+    sum of the gradients that the assignments in `sources` send to it.
     """
 
     def __init__(self, name: str, of: Node, grad: Node, derivation: "Derivation"):
@@ -125,7 +125,7 @@ class Derivation:
         self.received |= {node: grad for node, grad in grads.items() if grad is not None}
         first = {n: s.nodes[-1] for s in self.assigned for n in s.again}
         for n, node in first.items():
-            if n in self.received:  # one that is detached, or in a mask, has no gradient
+            if n in self.received:  # a value that is detached, or used in masks only, has none
                 other = self.received.get(node)
                 self.received[node] = (
                     self.received[n] if other is None else other + self.received[n]
@@ -185,15 +185,13 @@ class Derivation:
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
 
     def is_complete_for(self, name: str) -> bool:
-        """Whether there are intermediates, and all of their gradients and that of one input have
-        formulas.
-        """
+        """Whether all gradients of intermediates, and that of one input, have formulas."""
         lines = [*self.back, *(line for line in self.gradients if line.name == name)]
         return bool(self.back) and all(line.formula is not None for line in lines)
 
     def added(self, lines: Collection[Line]) -> list[Assignment]:
-        """The added assignments whose names some lines use."""
-        text = {word for line in lines if line.formula for word in _words(line.formula)}
+        """The assignments of added names that occur in some lines."""
+        text = {word for line in lines if line.formula for word in _names_in(line.formula)}
         added = [s for s in self.assigned if s.is_added]
         return [s for s in added if not text.isdisjoint((*s.names, *map(grad_of, s.names)))]
 
@@ -215,7 +213,7 @@ class Derivation:
 
     def in_names(self, written: Tree) -> Tree:
         """A formula in which values that have a name are replaced by it."""
-        names = _words(written)
+        names = _names_in(written)
         for name, value, used in self._definitions:
             if used <= names:
                 written = in_terms_of(written, [(name, value)])
@@ -232,12 +230,10 @@ class Derivation:
 
     @cached_property
     def _definitions(self) -> list[tuple[Name, Tree, set[str]]]:
-        """The named values whose formulas are longer than a call of one name: name, formula, and
-        the names in the formula.
-        """
+        """The named values with formulas: name, formula, and the names in the formula."""
         single = [s for s in self.assigned if len(s.names) == 1 and s.nodes[0] is not self.p.out]
         written = [(Name(s.names[0]), self.written(s.nodes[0])) for s in single]
-        return [(name, f, _words(f)) for name, f in written if tree.size(f) >= LEAST_DEFINED]
+        return [(name, f, _names_in(f)) for name, f in written if tree.size(f) >= LEAST_DEFINED]
 
     @cached_property
     def _writer(self) -> Writer:
@@ -245,9 +241,7 @@ class Derivation:
         return Writer({n: Name(name, roles.get(name, "")) for name, n in self.nodes.items()})
 
     def arrays(self, a: Analysis) -> dict[str, Any]:
-        """The gradients evaluated line by line, at the values of an analysis of the same nodes, by
-        name. Raises GradcliError.
-        """
+        """The gradients evaluated line by line at an analysis' values. Raises GradcliError."""
         plain = {grad_of(name): f"grad_of_{name}" for name in self.nodes}
         result = named_values(a)
         for s in self.added(self.lines):
@@ -309,8 +303,9 @@ class Derivation:
     def sent(self, s: Assignment) -> dict[str, Tree | None]:
         """The gradient that an assignment sends to each value that it uses; None if too long."""
         if s.nodes not in self._sent:
-            budget = self.p.limits.budget
-            self._sent[s.nodes] = budget.search(lambda: self._readable(s), dict)
+            formulas = partial(if_applicable, lambda: self._formulas(s))
+            # None if it cannot be posed by itself
+            self._sent[s.nodes] = self.p.limits.budget.search(formulas, dict) or {}
         return self._sent[s.nodes]
 
     def sum_of(self, line: Line, terms: list[Tree | None]) -> Tree | None:
@@ -327,9 +322,7 @@ class Derivation:
         return all(_is_view(node, line.of) for node in s.nodes)
 
     def sent_by_views(self, line: Line, views: Collection[Assignment]) -> Tree | None:
-        """The gradient that several views send together, as x[:, :k] and x[:, k:], in one
-        formula.
-        """
+        """The gradient that several views such as x[:, :k] and x[:, k:] send together."""
         sources = sorted(views, key=lambda s: s.position)
         names, nodes, statements = (tuple(chain.from_iterable(p)) for p in [*zip(*sources)][:3])
         joined = Assignment(names, nodes, statements, sources[-1].position)
@@ -366,9 +359,6 @@ class Derivation:
     def _lines_by_name(self) -> dict[str, Line]:
         return {line.name: line for line in self.back}
 
-    def _readable(self, s: Assignment) -> dict[str, Tree | None]:
-        return if_applicable(lambda: self._formulas(s)) or {}  # {} if it cannot be posed by itself
-
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
         received = {OF + n: self.seeds[n] for n in s.names if n in self.seeds}
@@ -381,7 +371,9 @@ class Derivation:
         return {name: None if f is None else renamed(f, renaming) for name, f in formulas.items()}
 
     def _cached_formulas(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
-        """The name of its seed, and the formulas of an assignment by itself."""
+        """The name of an assignment's seed and the formulas of the gradients, when the assignment
+        is posed as a problem of its own; cached.
+        """
         key = s.text, s.names, tuple(self._differentiated(s))
         if key not in self._known:
             p = self._as_problem(s)
@@ -392,9 +384,7 @@ class Derivation:
         return self._known[key]
 
     def length(self, position: int) -> float:
-        """The length of the formulas of a statement, with added assignments; inf if one is too
-        long.
-        """
+        """The length of a statement's formulas, with added assignments; inf if too long."""
         statements = [s for s in self.assigned if s.position == position]
         sent = [f for s in statements for f in self.sent(s).values()]
         if None in sent:
@@ -403,7 +393,7 @@ class Derivation:
         return added + sum(tree.size(f) for f in sent if f is not None)
 
     def _sum_times_seeds(self, names: Collection[str]) -> str:
-        """The text of the sum of values times their seeds; as a stack, if they have one shape."""
+        """The text of the sum of (value * seed).sum(); values of one shape are stacked."""
         if not self._has_equal_sizes(names):
             return " + ".join(f"({n} * {OF}{n}).sum()" for n in names)
         values, seeds = ", ".join(names), ", ".join(OF + n for n in names)
@@ -427,7 +417,7 @@ class Derivation:
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
         posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
         problem = posing.problem(self._differentiated(s))
-        # true for the output, and for a term of a loss, which receives the seed unchanged
+        # true of the output, and of the terms of a sum that is the output
         passed_on = self.seeds.get(s.names[-1]) is self.seeds[self.out_name]
         is_implicit = several or (passed_on and self.p.seed.implicit)
         return (
@@ -519,7 +509,7 @@ def _without_minus(f: Tree) -> Tree | None:
     return None if left is None else f._replace(left=left)
 
 
-def _words(formula: Tree) -> set[str]:
+def _names_in(formula: Tree) -> set[str]:
     """The names in a formula, those in indices included."""
     names, stack = set[str](), list[Any]([formula])
     while stack:
@@ -562,7 +552,9 @@ def needed_twice(a: Analysis) -> Needed:
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
     if p.seed.implicit:  # a constant gradient gets no name, such as that of z in z.sum()
         candidates = [r for r, n in latest.items() if n in free]
-        free -= {latest[r] for r in _numbers(candidates, p.seed.node).intersection(candidates)}
+        free -= {
+            latest[r] for r in _multiples_of_seed(candidates, p.seed.node).intersection(candidates)
+        }
     return Needed(branching & free, (repeated - branching) & free)
 
 
@@ -597,7 +589,7 @@ def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
     return () if node is last or node in ends else node.inputs
 
 
-def _numbers(nodes: Collection[Node], seed: Node) -> set[Node]:
+def _multiples_of_seed(nodes: Collection[Node], seed: Node) -> set[Node]:
     """The nodes, among `nodes` and their inputs, that depend on the seed and numbers only, as -0.5
     * ones_like(x) does.
     """

@@ -46,7 +46,7 @@ class Assignment(NamedTuple):
         statement first. A formula writes a size n as that of the first of these tensors
         with a dimension of size n, such as x.shape[0].
         """
-        names = chain.from_iterable(_in_order(s.value) for s in reversed(self.statements))
+        names = chain.from_iterable(_names_in_order(s.value) for s in reversed(self.statements))
         own = {name for s in self.statements for name in s.names}
         return [name for name in dict.fromkeys(names) if name not in own]
 
@@ -117,7 +117,7 @@ def _names(values: Iterable[ast.expr]) -> set[str]:
     return {e.id for e in pieces if isinstance(e, ast.Name)}
 
 
-def _in_order(e: ast.AST) -> Iterator[str]:
+def _names_in_order(e: ast.AST) -> Iterator[str]:
     """The names in a syntax tree, from left to right."""
     stack = [e]
     while stack:
@@ -182,7 +182,7 @@ class _Naming:
             if any(isinstance(n, Node) for n in values):
                 self._assigned(s, values, {n for n in s.names if last[n] == k}, k == needed[-1])
             else:
-                self.aside.append(s._replace(value=self._value(s.value)))
+                self.aside.append(s._replace(value=self._renamed_value(s.value)))
         return self.result
 
     def _assigned(
@@ -191,7 +191,7 @@ class _Naming:
         """Append a statement, or only record its name as an alias if its value already has a name.
         Its names in `last` are not assigned again later.
         """
-        value = self._value(s.value, s)
+        value = self._renamed_value(s.value, s)
         if len(values) == 1 and values[0] in self.known:
             self.renamed[s.names[0]] = self.known[values[0]]
             return
@@ -208,7 +208,9 @@ class _Naming:
         """
         if is_output:
             return self.p.out_name
-        return name if is_last and name not in self.p.inputs else self._free(name, numbered=True)
+        return (
+            name if is_last and name not in self.p.inputs else self._new_name(name, numbered=True)
+        )
 
     def _append(self, s: Statement, values: Sequence, is_added: bool = False) -> None:
         """Append an assignment, with the earlier statements that it needs."""
@@ -228,7 +230,7 @@ class _Naming:
         self.result.append(assignment)
         self.known |= {n: name for name, n in assigned.items()}
 
-    def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
+    def _renamed_value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
         """An expression with variables renamed. The parts of a statement that are `wanted` are
         replaced by new names, unless the expression is nested deeply.
         """
@@ -245,7 +247,7 @@ class _Naming:
         """The name of a part of a statement."""
         if node not in self.known and not self._is_again(e, node):
             digits = re.search(r"\d*$", within.names[0])
-            name = self._free(f"z{digits[0] if digits else ''}")
+            name = self._new_name(f"z{digits[0] if digits else ''}")
             self._append(Statement((name,), e), [node], is_added=True)
         return ast.Name(self.known[node])
 
@@ -259,7 +261,7 @@ class _Naming:
         self.known[node] = result.names[-1]
         return True
 
-    def _free(self, name_wanted: str, numbered: bool = False) -> str:
+    def _new_name(self, name_wanted: str, numbered: bool = False) -> str:
         """A new name: the one wanted if it is free and not `numbered`, otherwise with a number."""
         further = (f"{name_wanted}_{k}" for k in self.numbers[name_wanted])
         names = further if numbered else chain([name_wanted], further)
@@ -281,7 +283,7 @@ class _InNames:
             return e if new is None else ast.Name(new)
         within, node = self.within, None
         if within is not None and isinstance(e, ast.expr):
-            node = self._wanted(e, within)
+            node = self._named_part(e, within)
         changed = self._in_parts(e)
         if within is None or node is None:
             return changed
@@ -303,10 +305,8 @@ class _InNames:
             return value if all(map(python.is_, items, value)) else items
         return self.visit(value) if isinstance(value, ast.AST) else value
 
-    def _wanted(self, e: ast.expr, within: Statement) -> Node | None:
-        """The node of a subexpression that gets a name; None for others, and for the whole
-        expression.
-        """
+    def _named_part(self, e: ast.expr, within: Statement) -> Node | None:
+        """The node of a subexpression that gets a name; None for any other expression."""
         source = self.naming.program.source
         span, whole = source.span(e), source.span(within.value)
         return None if span == whole else self.naming.wanted.get((span.start, span.end))

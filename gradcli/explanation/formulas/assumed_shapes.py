@@ -25,8 +25,8 @@ from .trials import Trial
 
 @within_budget()
 def assumed_shapes(w: FormulaWriter) -> str | None:
-    """`assumed: x 2×3 (for a vector: -s x=3)`: the inferred shapes, if a formula does not hold for
-    another plausible rank of an input; None if all do.
+    """A remark on the inferred shapes, `assumed: x 2×3 (for a vector: -s x=3)`, if a formula does
+    not hold for another plausible rank of an input; None if all formulas do.
     """
     problem = w.analysis.problem
     inferred = any(x.inferred for x in problem.inputs.values())
@@ -39,8 +39,8 @@ def assumed_shapes(w: FormulaWriter) -> str | None:
 
 
 def inferred_shapes(problem: Problem) -> str | None:
-    """`assumed: x 2×3, a 3×4 (-s gives others)`: the inferred shapes, on which a Jacobian depends;
-    None if there are none.
+    """A remark on the inferred shapes, on which a Jacobian depends: `assumed: x 2×3, a 3×4 (-s
+    gives others)`; None if no shape was inferred.
     """
     return f"assumed: {_shapes(problem)} (-s gives others)" if _shapes(problem) else None
 
@@ -51,14 +51,12 @@ def _shapes(problem: Problem) -> str:
 
 
 def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str | None:
-    """A text about the first of these readings for which a formula does not hold; None if all
-    do.
-    """
+    """The first of these readings for which a formula fails, as text; None if all hold."""
     problem = w.analysis.problem
     for reading in readings:
         other_inputs, inputs = reading.problems[0].inputs, problem.inputs.values()
         changed = {x.name for x in inputs if len(other_inputs[x.name].shape) != len(x.shape)}
-        if changed == {*reading.names} and not _holds(w, reading.problems[0]):
+        if changed == {*reading.names} and not _formulas_hold(w, reading.problems[0]):
             other = {name: other_inputs[name].shape for name in reading.names}
             rank = len(other[reading.names[0]])
             return _assumption_text(problem, f"for {RANKS[rank][len(other) > 1]}", other)
@@ -68,7 +66,7 @@ def _failing_at_other_rank(w: FormulaWriter, readings: Iterable[Reading]) -> str
 def _where_oblong(w: FormulaWriter) -> str | None:
     problem = w.analysis.problem
     oblong = _oblong(problem)
-    if oblong is None or _holds(w, oblong):
+    if oblong is None or _formulas_hold(w, oblong):
         return None
     shapes = problem.shapes
     sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != shapes[x.name]}
@@ -136,7 +134,7 @@ def _is_square(shape: Shape) -> bool:
     return len(shape) == 2 and shape[0] == shape[1]
 
 
-def _holds(w: FormulaWriter, other: Problem) -> bool:
+def _formulas_hold(w: FormulaWriter, other: Problem) -> bool:
     """Whether the formulas of all gradients are right for the problem `other`."""
     trial = Trial.at(other, other.shapes)
     if trial is None:

@@ -35,7 +35,7 @@ WriteNode = Callable[[Node], Notation | None]
 
 @within_budget()
 def output(w: FormulaWriter) -> Notation | None:
-    """`out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has no index notation."""
+    """The output in index notation, `out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has none."""
     here, generic = w.indices.output(), w.generic
     if generic is not None and w.same_computation([(w.problem.out, generic.problem.out)]):
         here = for_any(here, generic.indices.output())
@@ -44,14 +44,15 @@ def output(w: FormulaWriter) -> Notation | None:
 
 @within_budget()
 def gradient(w: FormulaWriter, x: Input) -> Notation | None:
-    """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has no index notation."""
-    return _with_index_names(w, _by(w, x, _gradient))
+    """The gradient in index notation, `x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has none."""
+    return _with_index_names(w, _for_any_sizes(w, x, _gradient))
 
 
 @within_budget()
 def with_reductions(w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Notation | None:
-    """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions are
-    written as formulas, not as sums over indices; None if it has no index notation.
+    """One element of the gradient in index notation, in which reductions are written as formulas,
+    not as sums over indices: `x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`; None if it has no
+    index notation.
     """
     grad = w.read_off(x)
     if grad is None or w.is_long(x):
@@ -61,14 +62,14 @@ def with_reductions(w: FormulaWriter, x: Input, index: tuple[int, ...]) -> Notat
 
 @within_budget()
 def jacobian(w: FormulaWriter, x: Input) -> Notation | None:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, in the shortest form."""
-    return _with_index_names(w, _by(w, x, _jacobian))
+    """An element of the Jacobian in index notation, in the shortest form: `∂out[i,j]/∂x[k,l] =
+    δ[i,k] a[l,j]`.
+    """
+    return _with_index_names(w, _for_any_sizes(w, x, _jacobian))
 
 
 def _with_index_names(w: FormulaWriter, result: Notation | None) -> Notation | None:
-    """The notation with a name for each mask or tensor that supplies indices: p[j] for
-    nonzero(mask)[j,0].
-    """
+    """The notation with names for computed indices: p[j] for nonzero(mask)[j,0]."""
     if result is None:
         return None
     named, meanings = with_names(result, tree.words_in_use(w.indices.names.values()))
@@ -81,7 +82,7 @@ def shortest_form(w: FormulaWriter, x: Input) -> Node | None:
     Jacobian are read from it.
     """
     generic = _at_generic_sizes(w, x)
-    if generic is not None and _is_one(w, generic[0]):
+    if generic is not None and _is_same_problem(w, generic[0]):
         return _shortest_jacobian(*generic, True)[0]
     result = None if generic is None else _shortest_jacobian(*generic, True)
     grad = w.analysis.gradient(x)
@@ -107,9 +108,7 @@ def is_by_element(written: Tree | None) -> bool:
 
 
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
-    """Explanations of the symbols that occur in lines of index notation, after the `meanings` of
-    names.
-    """
+    """Explanations of the symbols in lines of index notation, after the `meanings` of names."""
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
     result = [Prose(words(sentence)) for sentence in dict.fromkeys(meanings)]
     if condition := CONDITION.search(inside):
@@ -200,13 +199,13 @@ def _search_jacobian(
     w: FormulaWriter, x: Input, search: bool
 ) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
-    alternatives = (way for way, _ in islice(w.gradient_forms(x), None if search else 1))
-    ways = () if grad is None else chain([grad], alternatives)
-    for way in _each_once(ways):
-        result = w.indices.jacobian(x.node, way)
+    alternatives = (form for form, _ in islice(w.gradient_forms(x), None if search else 1))
+    forms = () if grad is None else chain([grad], alternatives)
+    for form in _distinct(forms):
+        result = w.indices.jacobian(x.node, form)
         shortest = _shorter(best, result)
         if shortest is not best:
-            node, best = way, shortest
+            node, best = form, shortest
         if best is not None and len(best.plain) <= SHORT and not (w.introduced or best.conditions):
             break
     return node, best
@@ -223,7 +222,7 @@ def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
     return b if b.opaque <= a.opaque and costs[1] < costs[0] else a
 
 
-def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
+def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
     """The nodes without repetition, lazily."""
     yielded = set[Node]()
     for node in nodes:
@@ -235,13 +234,13 @@ def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
 # ---- for any sizes -------------------------------------------------------------------------------
 
 
-def _by(w: FormulaWriter, x: Input, write: Write) -> Notation | None:
+def _for_any_sizes(w: FormulaWriter, x: Input, write: Write) -> Notation | None:
     """The result of `write` for the gradient with respect to x, for any sizes if possible."""
     generic = _at_generic_sizes(w, x)
     if generic is None:
         return write(w, x, True)
     result = write(*generic, True)
-    if _is_one(w, generic[0]):
+    if _is_same_problem(w, generic[0]):
         return result
     if result is None:  # the search would give the same at the problem's own sizes
         return write(w, x, False)
@@ -265,7 +264,7 @@ def _at_generic_sizes(w: FormulaWriter, x: Input) -> tuple[FormulaWriter, Input]
     return generic, other
 
 
-def _is_one(w: FormulaWriter, generic: FormulaWriter) -> bool:
+def _is_same_problem(w: FormulaWriter, generic: FormulaWriter) -> bool:
     """Whether the generic problem is the problem itself, as it is if all inputs are scalars."""
     return generic.problem.roots == w.problem.roots
 

@@ -31,7 +31,7 @@ from .trials import MOST, reads_one_draw, value_of
 ENTRIES, BY_INDEX = 4_096, 256
 STEP = 1e-5  # relative perturbation of inputs, which shows whether they differ at this point only
 
-Numbers = Callable[[Analysis], tuple[Any, Any]]  # the numbers, and the value of the formula
+BothArrays = Callable[[Analysis], tuple[Any, Any]]  # -> the numbers, the formula's value
 
 
 class Contradiction(NamedTuple):
@@ -67,7 +67,7 @@ class FormulaBesideNumbers(NamedTuple):
     name: str
     whose: str
     text: str
-    both: Numbers
+    both: BothArrays
     inputs: tuple[Input, ...]
 
 
@@ -139,7 +139,7 @@ def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
         if name is not None and name.text in named:
             return a.value(named[name.text])
         if node.op is OPS["tensor"]:
-            if elsewhere:  # its numbers may come from other sizes
+            if elsewhere:  # its numbers may depend on the sizes
                 raise LookupError(node)
             return node.attrs["data"].value
         return formula_value(a, tree.text(formula(node, line.names)))
@@ -168,11 +168,11 @@ def contradictions(
     """The formulas that differ from their numbers, at most one for each `whose`. Seeds and tangents
     that were not given are ones.
     """
-    a, met = with_ones(a), set[str]()
+    a, contradicted = with_ones(a), set[str]()
     for pair in formulas:
-        result = None if pair.whose in met else _contradiction(a, pair.text, pair.both)
+        result = None if pair.whose in contradicted else _contradiction(a, pair.text, pair.both)
         if result is not None:
-            met.add(pair.whose)
+            contradicted.add(pair.whose)
             yield pair, result
 
 
@@ -189,19 +189,19 @@ def with_ones(a: Analysis) -> Analysis:
     return Analysis(p._replace(seed=seed, tangents=tangents), a.dtype, allow_no_gradient=True)
 
 
-def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | None:
+def _contradiction(a: Analysis, formula: str, both: BothArrays) -> Contradiction | None:
     """The elements in which a formula differs from its numbers, without those that differ because
     of rounding in the formula or a kink; None if there are none.
     """
     if not reads_one_draw(a.problem, formula):
         return None
     with np.errstate(all="ignore"):
-        return if_applicable(lambda: _compared(a, both), MISFITS)
+        return if_applicable(lambda: _differing_elements(a, both), MISFITS)
 
 
-def _compared(a: Analysis, both: Numbers) -> Contradiction | None:
-    """The result of `_contradiction`. Raises GradcliError, LookupError or ValueError if the arrays
-    cannot be compared, for example because their shapes differ at other values of the inputs.
+def _differing_elements(a: Analysis, both: BothArrays) -> Contradiction | None:
+    """As `_contradiction`; raises GradcliError, LookupError or ValueError if the arrays cannot be
+    compared, for example because their shapes differ at other values of the inputs.
     """
     numbers, built = both(a)
     if numbers is None or numbers.shape != built.shape or not built.size:
@@ -214,7 +214,7 @@ def _compared(a: Analysis, both: Numbers) -> Contradiction | None:
     )
 
 
-def _without_kinks(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
+def _without_kinks(a: Analysis, c: Contradiction, both: BothArrays) -> Contradiction | None:
     """The contradiction without elements that the note on kinks covers, or None if none are left.
     `is_limit` is set if formula and numbers agree to either side of this point, and the numbers
     there are close to the formula here.
@@ -244,7 +244,7 @@ def _close(a: Analysis, left: Any, right: Any) -> Any:
 
 
 def _at_other_values(
-    a: Analysis, move: Callable[..., dict[Node, Any]], both: Numbers
+    a: Analysis, move: Callable[..., dict[Node, Any]], both: BothArrays
 ) -> list[tuple[Any, Any]]:
     """A list of both arrays at other values of the inputs; empty if they cannot be computed."""
     p = a.problem

@@ -25,7 +25,7 @@ from .formula_cache import Formulas, formulas_of, new_formulas
 from .generic_nodes import SameComputation
 from .other_sizes import generic_problem
 from .source_text import SourceText, role_of
-from .trials import Reach, Trials, tried_out, undefined
+from .trials import Reach, Trials, formulas_that_pass, undefined
 
 if TYPE_CHECKING:
     from ...notation.indices.index import Indices
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SAVED = 1  # tokens that a statement must save
 AT_ONCE = 80  # tokens up to which a formula is shown without statements
-LONG_STEP = 16  # length of a step's formula from which on a shorter one is searched for
+LONG_STEP = 16  # shorter forms are searched for if the formula of a step is at least this long
 Definition = tuple[Name, tree.Tree]
 UNREAD = (Token("(no readable formula)", "word"),)
 
@@ -46,7 +46,7 @@ class FormulaWriter:
         self.cache = cache or new_formulas()
         self._wrong: dict[str, bool] = {}
         self.introduced: dict[Node, Definition] = {}  # see reductions.py
-        self.stated: dict[Node, Name] = {}  # names that the derivation of an answer adds
+        self.added_names: dict[Node, Name] = {}  # names that the derivation of an answer adds
         self.structures: dict[str, Structure] = {}  # of Jacobians, by input name
 
     @cached_property
@@ -70,9 +70,9 @@ class FormulaWriter:
 
     @within_budget(lambda self, x: self.analysis.gradient(x))
     def read_off(self, x: Input) -> Node | None:
-        """The form of the gradient of an input from which formulas are read. If the output is a
-        gradient itself, the output is simplified before it is differentiated. This is not done if
-        there are assumptions on the inputs in `wrt`, which need not hold for perturbed inputs.
+        """The gradient of an input in the form from which its formula is read. If the output is
+        itself a gradient, it is simplified before it is differentiated, unless inputs in `wrt` have
+        assumed properties, which need not hold for perturbed inputs.
         """
         grad = self.analysis.gradient(x)
         assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
@@ -91,9 +91,10 @@ class FormulaWriter:
     def _shortened_output(self) -> Node:
         p = self.problem
         short = self._shortest(p.out, self.names)
-        has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        guards = {OPS["clamp"]}  # such as the bound of the norm in normalize, which formulas omit
-        return short if has <= had <= has | guards else p.out  # the kinks must be the same
+        # The same operators with kinks must remain, except clamp: formulas omit the bounds that
+        # guard a divisor, such as that of the norm in normalize.
+        kinks, original = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
+        return short if kinks <= original <= kinks | {OPS["clamp"]} else p.out
 
     def _along_seed(self, x: Input) -> Node | None:
         """The gradient of a scalar's gradient, computed as the directional derivative along the
@@ -110,8 +111,8 @@ class FormulaWriter:
         return jvp(self._shortened_output, {x.node: self.problem.seed.node})
 
     def gradient_forms(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
-        """Several forms of the gradient of an input, from which to read its Jacobian, each with
-        formulas for nodes that are treated as leaves.
+        """Equal forms of the gradient of an input, from which to read its Jacobian, each with
+        formulas for the nodes that are treated as leaves.
         """
         grad = self.read_off(x)
         if grad is None:
@@ -134,11 +135,11 @@ class FormulaWriter:
                 yield short, written
 
     def gradient_name(self, x: Input) -> str:
-        """`x.grad`, or `x.grad2` for order 2."""
+        """The name of the gradient of an input: `x.grad`, or `x.grad2` for order 2."""
         return gradient_name(x.name, self.problem.order)
 
     def gradient_of(self, x: Input) -> tree.Tree:
-        """`gradient_name` as a formula."""
+        """The name of the gradient of an input, as a formula."""
         name = Name(x.name, role_of(x))
         return tree.Attribute(name, self.gradient_name(x).removeprefix(f"{x.name}."))
 
@@ -182,9 +183,9 @@ class FormulaWriter:
             return extra[node] if node in extra else self._formula(node, extra, later)
         wrt = () if later or self.problem.generic_sizes is not None else self.problem.wrt
         x = next((x for x in wrt if self.analysis.gradient(x) is node), None)
-        return self._alone(node, later) if x is None else self.gradient(x)
+        return self._at_own_sizes(node, later) if x is None else self.gradient(x)
 
-    def _alone(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
+    def _at_own_sizes(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
         """The shortest formula of a node at the sizes of the problem; cached."""
         key = node, tuple(later)
         written = self.cache.written
@@ -202,9 +203,7 @@ class FormulaWriter:
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
-        """The formula, after a search for a shorter one; None if it is too long or cannot be
-        written.
-        """
+        """The formula, shortened by a search; None if it is too long or cannot be written."""
         names = self._names_for(node, extra, later)
         write = partial(
             formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program
@@ -234,9 +233,7 @@ class FormulaWriter:
     def _as_computed(
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
-        """The formula of a node without a search for a shorter one; None if it is too long, or
-        takes too long.
-        """
+        """The formula of a node without a search; None if it is too long, or takes too long."""
         present = self.problem.limits.budget.present
         return present(lambda: self._unsearched(node, extra, later), lambda: None)
 
@@ -292,14 +289,14 @@ class FormulaWriter:
             return None if grad is None else self.names[grad]
         if x.name in self._for_any_sizes:
             return self._for_any_sizes[x.name]
-        here = None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+        here = None if self.is_wrong(x) else self._at_own_sizes(self.read_off(x) or grad)
         if here is None or undefined(self.trials.here, tree.text(here), x.name) is None:
             return here
         return self._without_number(x) or here
 
     def _without_number(self, x: Input) -> tree.Tree | None:
-        """The generic formula if it differs from the gradient only where it is not finite, or
-        None.
+        """The generic formula, if it differs from the gradient only in elements where the formula
+        is not finite; otherwise None.
         """
         result = self._untried.get(x.name)
         if result is None:
@@ -314,14 +311,12 @@ class FormulaWriter:
 
     @within_budget(lambda *_: False)
     def is_wrong(self, x: Input) -> bool:
-        """Whether the formula of a gradient, derived at the problem's own sizes, has other values
-        than the gradient there.
-        """
+        """Whether a formula derived at the problem's own sizes differs from the gradient there."""
         grad = self.read_off(x)
         if grad is None or x.name in self._for_any_sizes:
             return False
         if x.name not in self._wrong:
-            written = self._alone(grad)
+            written = self._at_own_sizes(grad)
             self._wrong[x.name] = written is not None and any(
                 trial.contradicts(tree.text(written), x.name) for trial in self.trials.here
             )
@@ -365,7 +360,7 @@ class FormulaWriter:
 
     @cached_property
     def _untried(self) -> dict[str, tree.Tree | None]:
-        """The formulas at generic sizes, by name of the input, before they are tested."""
+        """The formulas at generic sizes, by name of the input; not yet tested in numbers."""
         w = self.generic
         if w is None:
             return {}
@@ -379,7 +374,7 @@ class FormulaWriter:
         if self.generic is None:
             return {}
         short = {name: f for name, f in result.items() if f is not None}
-        holding: dict[str, tree.Tree | None] = dict(tried_out(self.trials, short))
+        holding: dict[str, tree.Tree | None] = dict(formulas_that_pass(self.trials, short))
         if any(i.node.dtype != "float" for i in self.problem.inputs.values()):
             return holding  # a formula may be longer at generic sizes than at the given ones
         return holding | {name: None for name, f in result.items() if f is None}
@@ -451,9 +446,7 @@ class FormulaWriter:
         return substitute(node, {seed.node: one}) if one else node
 
     def in_statements(self, written: tree.Tree, worth: int = SAVED) -> tree.Tree:
-        """A formula with preceding statements for common subexpressions that each save at least
-        `worth` tokens.
-        """
+        """A formula after statements for common parts that each save at least `worth` tokens."""
         return shared(written, tree.words_in_use(self.names.values()), worth)
 
     def line(self, written: tree.Tree | None) -> Line:
@@ -464,9 +457,7 @@ class FormulaWriter:
         return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
 
     def answer_line(self, written: tree.Tree | None) -> Line:
-        """A formula as the first line of an answer: its result, then the statements that it needs
-        after the word "with".
-        """
+        """A formula as a line: its result, then "with" and the statements that it needs."""
         if written is None:
             return UNREAD
         result = self._laid_out(written)
@@ -524,5 +515,5 @@ def sizes_by_name(here: Problem, generic: Problem, names: Iterable[Node]) -> dic
 
 
 def _made_of(node: Node) -> list[Node]:
-    """The inputs of a node and its expansion, if any."""
+    """The inputs of a node, and its expansion if it has one."""
     return [*node.parents, *([] if node.op.expand is None else [node.op.expanded(node)])]

@@ -27,7 +27,7 @@ CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: both - n,
 )
 MOST_TIED = 8  # largest number of dimensions that are tried in pairs
-MOST_FOLLOWING = 3  # largest number of dimensions that are adapted when another one changes
+MOST_ADAPTED = 3  # largest number of dimensions that are adapted when another one changes
 T = TypeVar("T")
 Shapes = Mapping[str, Shape]
 Axis = tuple[str, int]  # a dimension of an input
@@ -48,7 +48,7 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
             yield {x: tuple(other.get(n, n) for n in shape) for x, shape in shapes.items()}
 
 
-def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
+def shapes_with_ones(shapes: Shapes) -> Iterator[dict[str, Shape]]:
     """The shapes with one of the sizes replaced by 1 wherever it occurs."""
     yield from _one_changed(shapes, lambda n: 1)
 
@@ -76,7 +76,7 @@ def untied_shapes(
     squares = {x: tuple(n * n for n in shape) for x, shape in shapes.items()}
     if fit(squares):
         yield squares
-    tied = []
+    tied = []  # dimensions that cannot be changed alone
     for x, d in _axes(shapes):
         other = _scaled(shapes, {(x, d): _longer(shapes, (x, d))})
         if fit(other):
@@ -97,37 +97,35 @@ def _is_far(pair: tuple[Axis, Axis]) -> tuple[bool, int, int]:
     return x != y, abs(d - e), d
 
 
-def followed_shapes(
-    shapes: Shapes, fit: Callable[[dict[str, Shape]], T | Exception]
-) -> Iterator[T]:
-    """The results of `fit` for shapes with one dimension increased by 1, as in a program that
-    flattens. If `fit` returns a Conflict of two sizes, a dimension with one of them is changed to
-    the other.
+def adapted_shapes(shapes: Shapes, fit: Callable[[dict[str, Shape]], T | Exception]) -> Iterator[T]:
+    """The results of `fit` for shapes in which one size is increased by 1. If `fit` returns a
+    Conflict of two sizes, as in a program that flattens, another dimension that has one of them is
+    changed to the other.
     """
     for axis in _axes(shapes)[:MOST_TIED]:
-        result = _followed(_scaled(shapes, {axis: _longer(shapes, axis)}), {axis}, fit)
+        result = _adapted(_scaled(shapes, {axis: _longer(shapes, axis)}), {axis}, fit)
         if result is not None:
             yield result
 
 
-def _followed(
+def _adapted(
     shapes: dict[str, Shape],
     fixed: set[Axis],
     fit: Callable[[dict[str, Shape]], T | Exception],
 ) -> T | None:
-    """The result of `fit`, with sizes that are not `fixed` adapted to conflicts; None if none
-    fits.
+    """The result of `fit`, after dimensions that are not `fixed` were changed until no sizes
+    conflict; None if that fails.
     """
     built = fit(shapes)
     if not isinstance(built, Conflict):
         return None if isinstance(built, Exception) else built
     sizes = built.left, built.right
-    for axis in _axes(shapes) if len(fixed) <= MOST_FOLLOWING else ():
+    for axis in _axes(shapes) if len(fixed) <= MOST_ADAPTED else ():
         x, d = axis
         if axis not in fixed and shapes[x][d] in sizes:
             (other,) = {*sizes} - {shapes[x][d]}
             changed = _scaled(shapes, {axis: (other, shapes[x][d])})
-            result = _followed(changed, {*fixed, axis}, fit)
+            result = _adapted(changed, {*fixed, axis}, fit)
             if result is not None:
                 return result
     return None
@@ -184,9 +182,7 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
-    """The gradient problem rebuilt from the problem of lower order at other sizes; None if
-    impossible.
-    """
+    """The gradient problem derived again from that of lower order; None if impossible."""
     assert problem.lower_order is not None
     seed = problem.lower_order.seed
     has_seed = seed.value is not None and not seed.implicit
@@ -216,12 +212,12 @@ def at_original_sizes(
     translated, or its value differs from that of `expected`.
     """
     errors = (NotBySizes, GradcliError)
-    built = if_applicable(lambda: rebuilt(node, _Back(generic, original)), errors)
+    built = if_applicable(lambda: rebuilt(node, _ToOriginalSizes(generic, original)), errors)
     same = built is not None and if_applicable(lambda: _equal(built, expected, original))
     return built if same else None
 
 
-class _Back:
+class _ToOriginalSizes:
     """Rebuilds nodes of the generic problem at the sizes of the original one."""
 
     def __init__(self, generic: Problem, original: Problem):
@@ -238,14 +234,16 @@ class _Back:
     def __call__(self, n: Node, inputs: Sequence[Node | None]) -> Node:
         if n in self.nodes:
             return self.nodes[n]
-        return n.op(*inputs, **{name: self._at(value) for name, value in n.attrs.items()})
+        return n.op(
+            *inputs, **{name: self._original_value(value) for name, value in n.attrs.items()}
+        )
 
-    def _at(self, value: Any) -> Any:
+    def _original_value(self, value: Any) -> Any:
         """An attribute with generic sizes replaced by the original ones. Raises NotBySizes."""
         if isinstance(value, tuple):
-            return tuple(map(self._at, value))
+            return tuple(map(self._original_value, value))
         if isinstance(value, slice):
-            return slice(*map(self._at, (value.start, value.stop, value.step)))
+            return slice(*map(self._original_value, (value.start, value.stop, value.step)))
         if value is None or isinstance(value, bool | str | type(...)):
             return value
         if not isinstance(value, int | float):

@@ -12,7 +12,6 @@ from ...errors import if_applicable
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.inference.coefficients import multipliers
-from ...language.inference.elements import read_by_elements
 from ...language.inference.products import (
     in_upper_case,
     operands_of_matmul,
@@ -20,6 +19,7 @@ from ...language.inference.products import (
     transposed,
     vectors,
 )
+from ...language.inference.suggested_sizes import read_by_elements
 from ...language.posing import pose
 from ...language.problem import Problem
 from ...lazy import np
@@ -56,9 +56,7 @@ class Reading(NamedTuple):
 
 
 def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
-    """The problem at up to `most` other choices of sizes that were not given; empty if all were
-    given.
-    """
+    """The problem at up to `most` other choices of the sizes that were not given."""
     rng = np.random.default_rng(0)
     result: dict[tuple[Shape, ...], Problem] = {}
     for _ in range(2 * most):
@@ -78,7 +76,7 @@ def shrunk(problem: Problem) -> Problem | None:
 
 
 def _resized(problem: Problem, rng: Any) -> Problem | None:
-    free = _free(problem)
+    free = _freely_chosen_sizes(problem)
     if not free:
         return None
     fixed = {n for i in problem.inputs.values() for n in i.shape} - set(free)
@@ -94,7 +92,7 @@ def _resized(problem: Problem, rng: Any) -> Problem | None:
     return None
 
 
-def _free(problem: Problem) -> list[int]:
+def _freely_chosen_sizes(problem: Problem) -> list[int]:
     """The sizes that inference chose freely, because the program does not determine them."""
     return sorted({i.shape[d] for i in problem.inputs.values() for d in i.assumed})
 
@@ -245,15 +243,13 @@ def _given_shapes(problem: Problem) -> dict[str, Shape]:
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:
-    """`x a matrix`, `x and y matrices`."""
+    """Inputs and their rank as words: `x a matrix`, `x and y matrices`."""
     one, several = RANKS[rank]
     return f"{listed(names)} {one if len(names) == 1 else several}"
 
 
 def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
-    """Vectors for up to `most` inferred matrices with lower-case names, if these make the output a
-    scalar.
-    """
+    """Vectors for up to `most` lower-case matrices, if these make the output a scalar."""
     free = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
     upper = in_upper_case(problem.program, free)
     assumed = [name for name in free if name not in upper]
@@ -316,7 +312,7 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
     """Readings in which two of the freely chosen sizes, or all of them, are equal, such as
     `det(A @ X @ B)` for square matrices.
     """
-    free = _free(problem)
+    free = _freely_chosen_sizes(problem)
     room = range(SMALLEST, LARGEST + len(free))
     rng = np.random.default_rng(0)
     for equal in (*combinations(free, 2), *[tuple(free)] * (len(free) > 2)):
@@ -329,6 +325,6 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
 
 
 def _dimension(problem: Problem, size: int) -> str:
-    """`A.shape[0]`: the first dimension with a size."""
+    """The first dimension that has a size, as text: `A.shape[0]`."""
     places = [(i, d) for i in problem.inputs.values() for d in i.assumed if i.shape[d] == size]
     return f"{places[0][0].name}.shape[{places[0][1]}]"

@@ -18,7 +18,7 @@ from .formula_writer import Definition, FormulaWriter
 LETTERS = {"vector_norm": "n", "softmax": "p"}  # names by operator
 STANDARDISED = "z"  # the name of layer_norm(x), and of similar results that have the shape of x
 OTHER = "s"  # the name for other operators
-# a name includes these operations of a reduction and constants: sqrt(x.var() + eps)
+# a name stands for a reduction with these operations on it and constants: sqrt(x.var() + eps)
 CONTINUED = ("add", "sub", "sqrt", "rsqrt")
 WITH_REDUCTIONS = ("softmax", "sqrt", "rsqrt")  # get names even if elements are linear in them
 LINEAR = ("add", "sub", "neg", "mul", "div")
@@ -31,20 +31,22 @@ def with_named_reductions(w: FormulaWriter) -> FormulaWriter:
     result = copy(w)
     vars(result).pop("indices", None)
     generic = w.generic
-    here = _written(w)
+    here = _reductions_with_texts(w)
     if generic is None:
-        result.introduced = _named(w, here, {*here.values()})
+        result.introduced = _reduction_names(w, here, {*here.values()})
         return result
-    there = _written(generic)
+    there = _reductions_with_texts(generic)
     both = {*here.values()} & {*there.values()}
-    result.introduced = _named(w, here, both)
+    result.introduced = _reduction_names(w, here, both)
     result.generic = copy(generic)
     vars(result.generic).pop("indices", None)
-    result.generic.introduced = _named(generic, there, both)
+    result.generic.introduced = _reduction_names(generic, there, both)
     return result
 
 
-def _named(w: FormulaWriter, nodes: dict[Node, str], texts: set[str]) -> dict[Node, Definition]:
+def _reduction_names(
+    w: FormulaWriter, nodes: dict[Node, str], texts: set[str]
+) -> dict[Node, Definition]:
     """Names for nodes whose formulas are among `texts`, the same at generic sizes."""
     write, used = Writer(w.names, w.problem.generic_sizes), tree.words_in_use(w.names.values())
     result = dict[Node, Definition]()
@@ -57,7 +59,7 @@ def _named(w: FormulaWriter, nodes: dict[Node, str], texts: set[str]) -> dict[No
     return result
 
 
-def _written(w: FormulaWriter) -> dict[Node, str]:
+def _reductions_with_texts(w: FormulaWriter) -> dict[Node, str]:
     """The reductions to be named, with the texts of their formulas, in the order of the inputs."""
     write, result = Writer(w.names, w.problem.generic_sizes), dict[Node, str]()
     for x in w.problem.wrt:

@@ -37,7 +37,9 @@ from .trial_values import random_values
 from .trials import Trial, Trials, node_of
 
 Jacobians = Sequence[tuple[Trial, Any]]  # trials with their Jacobians
-Named = Callable[[bool], Structure]  # the flag: whether to compose a form if the deltas give none
+# (composing) -> the structure; `composing`: whether to search for a product of Jacobians as its
+# formula if the deltas give none
+StructureBy = Callable[[bool], Structure]
 
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # relative to the largest entry
@@ -45,7 +47,7 @@ CROSS = "cross_along"  # the operator of linalg.cross
 ELSEWHERE = 2  # other sizes at which a closed form is tested
 MOST_ROWS = 6  # largest number of output elements whose gradients are stacked
 SHORT = 7  # formulas of at most this length are not shortened further
-# names that depend on the formula of a matrix, not on its entries
+# names that are given for the formula of a matrix, whatever its entries are
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
@@ -77,10 +79,10 @@ def _structure(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
     if not a.jacobian(x).numeric:
         return _without_values(a, w, x, grad)
     if p.out.numel * x.node.numel > CONFIRMED:
-        return _shortest(partial(_named, a, w, x, grad, None), w, x, None)
+        return _shortest(partial(_structure_from_deltas, a, w, x, grad, None), w, x, None)
     numbers = _unrounded(in_numbers(a, x))
     nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
-    result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
+    result = _shortest(partial(_structure_from_deltas, a, w, x, grad, finite), w, x, finite)
     if finite is None and result.nonzero is not None and result.nonzero < nonzero:
         return result._replace(name="dense", nonzero=nonzero)  # entries that should be 0 are nan
     return result._replace(nonzero=nonzero)
@@ -103,19 +105,23 @@ def _without_values(a: Analysis, w: FormulaWriter, x: Input, grad: Node) -> Stru
 
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
-        return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
+        return bounded(
+            _shortest(partial(_structure_from_deltas, a, w, x, grad, None), w, x, None), p
+        )
     chosen = branching_nodes(p)
     if chosen:
         picks = all(n.op.finds_indices for n in chosen)
         numbers = _finite(in_numbers(a, x)) if picks else None
-        return bounded(_shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers), p)
+        return bounded(
+            _shortest(partial(_structure_from_deltas, a, w, x, grad, numbers), w, x, numbers), p
+        )
     zeros = cancelled(p, x)
     numbers = _finite(np.where(zeros, 0.0, in_numbers(a, x)))
-    result = _shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers)
+    result = _shortest(partial(_structure_from_deltas, a, w, x, grad, numbers), w, x, numbers)
     return result._replace(nonzero=min(int(np.sum(~zeros)), result.nonzero or result.total))
 
 
-def _named(
+def _structure_from_deltas(
     a: Analysis, w: FormulaWriter, x: Input, grad: Node, numbers: Any, composing: bool
 ) -> Structure:
     """The structure according to the deltas of the gradient, confirmed by the numbers."""
@@ -168,14 +174,14 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 # ---- closed forms --------------------------------------------------------------------------------
 
 
-def _shortest(named: Named, w: FormulaWriter, x: Input, numbers: Any) -> Structure:
+def _shortest(named: StructureBy, w: FormulaWriter, x: Input, numbers: Any) -> Structure:
     """The structure with the shortest closed form that holds at all sizes, and the name of that
     form if the `numbers` here agree; without a closed form if none holds.
     """
     grad = w.analysis.gradient(x)
     if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
         return named(True)._replace(formula=_gradient_row(w, x), blocks=())
-    tried = _tried(w, x, w.trials.first)
+    tried = _trials_with_jacobians(w, x, w.trials.first)
     if not tried:
         return named(True)
     best, readable = _best(w.generic, x, tried) if w.generic else (None, True)
@@ -190,11 +196,9 @@ def _shortest(named: Named, w: FormulaWriter, x: Input, numbers: Any) -> Structu
 
 
 def _with_form(
-    named: Named, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
+    named: StructureBy, best: Structure, w: FormulaWriter, numbers: Any, tried: Jacobians
 ) -> Structure:
-    """The structure with the closed form of `best`, and with the name of `best` if that is right at
-    these sizes.
-    """
+    """The structure with the closed form of `best`, and with its name if that is right here."""
 
     def holds(name: str) -> bool:
         return name not in KRONECKERS or all(is_confirmed(name, matrix) for _, matrix in tried)
@@ -216,13 +220,13 @@ def _with_form(
 
 
 def _best_beside_ones(w: FormulaWriter, x: Input) -> tuple[Structure | None, bool]:
-    """The result of `_best` at generic sizes that keep dimensions of size 1 (one channel)."""
+    """The result of `_best` at generic sizes in which sizes of 1, such as one channel, are kept."""
     ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
     problem = generic_problem(w.problem, keeps_ones=True) if ones else None
     if problem is None:
         return None, False
     writer = FormulaWriter(type(w.analysis)(problem))
-    tried = _tried(w, x, Trials(w.problem, problem).first)
+    tried = _trials_with_jacobians(w, x, Trials(w.problem, problem).first)
     return _best(writer, x, tried) if len(tried) > 1 else (None, False)  # other sizes
 
 
@@ -310,7 +314,8 @@ def _at_identity(grad: Node, seed: Node) -> Node | None:
         by_rows = n.op.family == "elementwise" or n.op.name == CROSS
         if not by_rows or n.ndim != 1 or None in n.inputs:
             return None
-        # the others are the same for all rows; CROSS does not broadcast
+        # operands that do not depend on the seed are the same for all rows; CROSS does not
+        # broadcast them
         operands = [rows.get(i) or (i[None] if n.op.name == CROSS else i) for i in n.parents]
         rows[n] = intern(n.op, tuple(operands), n.attrs)
     crossed = any(n.op.name == CROSS for n in rows)
@@ -375,11 +380,9 @@ def _row(w: FormulaWriter, x: Input) -> tree.Tree | None:
 
 
 def _gradient_row(w: FormulaWriter, x: Input) -> tree.Tree | None:
-    """The formula of the gradient of a scalar output as a row, if it is the Jacobian in all trials;
-    else None.
-    """
+    """The formula of a scalar's gradient as a row, if it is the Jacobian in all trials."""
     row = None if w.problem.out.shape else _as_row(w.gradient(x), x)
-    tried = [] if row is None else _tried(w, x, w.trials.first)
+    tried = [] if row is None else _trials_with_jacobians(w, x, w.trials.first)
     form = Structure("row", row, None, x.node.numel)
     return row if tried and all(form.agrees(t.computed, matrix) for t, matrix in tried) else None
 
@@ -392,13 +395,11 @@ def _as_row(written: tree.Tree | None, x: Input) -> tree.Tree | None:
 
 
 def _has_no_words(op: Operator) -> bool:
-    """Whether an operator cannot be written in PyTorch or in notation, such as the derivative of
-    CTC loss.
-    """
+    """Whether an operator cannot be written, such as the derivative of CTC loss."""
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
-def _tried(w: FormulaWriter, x: Input, trials: Iterable[Trial]) -> Jacobians:
+def _trials_with_jacobians(w: FormulaWriter, x: Input, trials: Iterable[Trial]) -> Jacobians:
     """These trials and a few at other sizes, each with its Jacobian as a matrix; without trials in
     which a dimension is squeezed or the output is not finite, as logdet(X) may be.
     """

@@ -111,7 +111,7 @@ class SourceText:
         text, start, end, _ = node.span
         pieces: list[Piece] = []
         position = start
-        for child in self._inside(node):
+        for child in self._operands_within(node):
             pieces.append(Token(text[position : child.span.start]))  # type: ignore[union-attr]
             pieces += self._operation(child) if child in opened else (Token("·"),)
             position = child.span.end  # type: ignore[union-attr]
@@ -131,7 +131,7 @@ class SourceText:
         inner = [i for p in operands for i in p.parents if i.op.family != "leaf"]
         return self._with_formula(self._operation(node, operands), self._formula(node, inner))
 
-    def _inside(self, node: Node) -> list[Node]:
+    def _operands_within(self, node: Node) -> list[Node]:
         """The operands whose source text lies inside that of the node, from left to right, without
         inputs and constants, and without operands that lie inside another.
         """
@@ -171,8 +171,8 @@ class SourceText:
         return tuple(out)
 
     def titled(self, node: Node, whole: bool) -> Line:
-        """`h = relu(·)`: the name of a node, if it has one, and its operation. With `whole`, all
-        operands are written out instead of `·`, if the text is short enough.
+        """An operation as text, after the name of its result if it has one: `h = relu(·)`. With
+        `whole`, operands are written out in place of `·` if the text is short enough.
         """
         does = self._written_out(node) if whole else self.operation(node)
         p = self.problem

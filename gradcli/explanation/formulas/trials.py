@@ -18,7 +18,7 @@ from ...graphs.shapes import GENERIC_SIZES, Shape
 from ...language.arguments.assumptions import with_properties
 from ...language.building.build import Builder
 from ...language.generic_sizes import at_shapes, oblong_sizes
-from ...language.inference.infer import different_sides, unusual_sizes
+from ...language.inference.suggested_sizes import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
@@ -30,7 +30,7 @@ from ..checking.finite_differences import (
     symmetrized,
 )
 from ..random_numbers import Numbers
-from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
+from .other_sizes import adapted_shapes, other_shapes, posed_again, shapes_with_ones, untied_shapes
 from .trial_values import in_ranges
 
 MOST = 200_000  # largest number of elements of all tensors of a trial
@@ -41,7 +41,7 @@ ZERO = 1e-30  # smaller values are rounding errors: the random numbers are of or
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in place of GENERIC_SIZES
-UNTIED = 12  # largest number of trials at sizes of which only products agree with the given ones
+UNTIED = 12  # most trials at `untied_shapes`, where only products of sizes must be equal
 
 
 class Trial:
@@ -77,9 +77,7 @@ class Trial:
         return close and not self.inverts_singular(formula)
 
     def fails(self, formula: str, name: str) -> bool:
-        """Whether a formula differs from the gradient. If the trial is not conclusive, only their
-        shapes are compared.
-        """
+        """Whether a formula differs from the gradient; only by shape if not conclusive."""
         if self.holds(formula, name) or self.cannot_read(formula):
             return False
         return self.is_conclusive(name) or not self._fits(formula, name)
@@ -96,9 +94,7 @@ class Trial:
         return result.shape == shape
 
     def expected(self, name: str) -> Any:
-        """The value of the gradient of an input, zeros if no gradient flows to it; None if it
-        cannot be computed.
-        """
+        """The value of a gradient, zeros if none flows; None if it cannot be computed."""
         return if_applicable(lambda: self._value(name))
 
     def _value(self, name: str) -> Any:
@@ -162,9 +158,7 @@ class Trial:
         return np.isfinite(expected) & ~np.isfinite(result)
 
     def cannot_read(self, formula: str) -> bool:
-        """Whether a call in a formula, such as `randn(3)`, may mean either of two draws of the
-        program.
-        """
+        """Whether a call such as `randn(3)` may mean either of two draws of the program."""
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
@@ -305,7 +299,7 @@ def _is_singular(x: Any) -> bool:
 
 
 def _tensors(problem: Problem) -> list[Any]:
-    """The arrays, with their texts, that a program contains as literals or draws at random."""
+    """The arrays, with their source texts, that a program contains or draws at random."""
     return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
@@ -320,9 +314,7 @@ def _value(draw: Any, x: Input) -> Any:
 
 
 class Trials:
-    """The trials of a problem, and of the same problem at `generic` sizes if it has such;
-    cached.
-    """
+    """The trials of a problem, and of the problem at `generic` sizes if it has such; cached."""
 
     def __init__(self, problem: Problem, generic: Problem | None):
         self.problem, self.generic = problem, generic
@@ -398,7 +390,7 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
         result = trial(shapes)
         if result is not None:
             yield result
-    yield from _followed(problem, generic)
+    yield from _with_larger_size(problem, generic)
     if generic is not None:
         yield from _squeezed(problem, _small(generic))
     sides = oblong_sizes(problem) if problem.lower_order is None else None
@@ -406,8 +398,8 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
         yield from _computed(problem, _small(sides))
 
 
-def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
-    """Trials with one dimension increased, and dependent ones adapted."""
+def _with_larger_size(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
+    """Trials in which one size is larger than given, and sizes that depend on it are adapted."""
     of = {} if generic is None else generic.shapes
     if of and all(n < GENERIC_SIZES[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return
@@ -415,7 +407,7 @@ def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
     def fit(shapes: dict[str, Shape]) -> Trial | Exception:
         return result_or_error(lambda: Trial(problem, shapes))
 
-    yield from followed_shapes(problem.shapes, fit)
+    yield from adapted_shapes(problem.shapes, fit)
 
 
 def _is_multiple(n: int) -> bool:
@@ -424,10 +416,8 @@ def _is_multiple(n: int) -> bool:
 
 
 def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
-    """Trials in which one of the small sizes is 1 and nodes lose a dimension by that, as in
-    squeeze() and cov(x).
-    """
-    for shapes in single_shapes(small):
+    """Trials in which a size is 1 and nodes lose a dimension, as in squeeze() and cov(x)."""
+    for shapes in shapes_with_ones(small):
         pose = partial(at_shapes, shapes=shapes)
         result = if_applicable(partial(posed_again, problem, pose))
         if result is not None and ranks(result) != ranks(problem):
@@ -440,9 +430,7 @@ def _narrow(problem: Problem) -> int:
 
 
 def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
-    """Shapes with small sizes in place of generic ones, and of their multiples; with `falling` in
-    reverse order of size.
-    """
+    """Shapes with small sizes for generic ones; with `falling`, larger ones become smaller."""
     inputs = problem.inputs.values()
     met = [t for t in GENERIC_SIZES if any(n % t == 0 for i in inputs for n in i.shape)]
     small = dict(zip(met[::-1] if falling else GENERIC_SIZES, SMALL))
@@ -459,9 +447,9 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 # ---- formulas that pass them ---------------------------------------------------------------------
 
 
-def tried_out(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[str, tree.Tree]:
-    """The formulas, by name of the input, that equal the gradient in at least one of the first
-    trials, and fail neither in these nor at values of both signs.
+def formulas_that_pass(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[str, tree.Tree]:
+    """The formulas, by name of the input, that passed their tests: each equals the gradient in at
+    least one of the first trials, and fails neither in these nor at values of both signs.
     """
     tried, below = trials.first, trials.generic_signed
     holding = {}
@@ -480,25 +468,27 @@ class Reach:
         self.formulas, self.trials = formulas, trials
 
     @cached_property
-    def only_here(self) -> dict[str, str]:
+    def failing_elsewhere(self) -> dict[str, str]:
         """The formulas that fail at other sizes than the problem's."""
         at = self.trials.elsewhere if self.formulas else ()
         return {n: f for n, f in self.formulas.items() if any(t.fails(f, n) for t in at)}
 
     @cached_property
     def extents(self) -> dict[str, str]:
-        """The sizes for which each formula of `only_here` holds, as returned by `_extent`."""
+        """For each formula of `failing_elsewhere`, the sizes for which it holds (see `_extent`)."""
         at = self.trials.elsewhere
-        return {name: _extent(at, f, name) for name, f in self.only_here.items()}
+        return {name: _extent(at, f, name) for name, f in self.failing_elsewhere.items()}
 
     @cached_property
     def undefined(self) -> dict[str, str]:
         """By input name, the values for which a formula is not finite while the gradient is."""
-        result = {name: undefined(self._tried(name), f, name) for name, f in self.formulas.items()}
+        result = {
+            name: undefined(self._trials_for(name), f, name) for name, f in self.formulas.items()
+        }
         return {name: where for name, where in result.items() if where is not None}
 
-    def _tried(self, name: str) -> list[Trial]:
-        return self.trials.here if name in self.only_here else self.trials.signed
+    def _trials_for(self, name: str) -> list[Trial]:
+        return self.trials.here if name in self.failing_elsewhere else self.trials.signed
 
 
 def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
@@ -525,9 +515,7 @@ def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
 
 
 def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:
-    """The values for which a formula is nan or infinite while the gradient is not, as a text; None
-    if there are none.
-    """
+    """When a formula is not finite while the gradient is, in words; None if never."""
     masks = [trial.without_number(formula, name) for trial in at]
     if not any(map(np.any, masks)):
         return None

@@ -112,9 +112,7 @@ class Jvp:
 
     @property
     def _by_symmetry(self) -> Node | None:
-        """The VJP at the tangent, if one input has a tangent and the Jacobian is square; else
-        None.
-        """
+        """The VJP at the only tangent, if the Jacobian is square; else None."""
         (t, *further), out = self.problem.tangents, self.problem.out
         grad = self.w.read_off(t.x)
         if grad is None or further or not out.shape or t.x.shape != out.shape:
@@ -123,7 +121,7 @@ class Jvp:
 
     @property
     def index(self) -> Notation | None:
-        """`out.tangent[i] = Σ_j t[j] a[i,j]`; None if it has no index notation."""
+        """The tangent by index, `out.tangent[i] = Σ_j t[j] a[i,j]`; None if there is none."""
         if self.node is None:
             return None
         here, (other, written) = self._index_of(self.along[self.problem.out]), self._written

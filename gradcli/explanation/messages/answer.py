@@ -92,7 +92,8 @@ def explained(text: str) -> dict[str, Any]:
 
 def document(a: Answer) -> Document:
     """The answer as a document: meaning and values, causes, cure, a program that raises it."""
-    sections = [_meaning(a), _causes(a.message), _cure(a.message)]
+    cure = Section("cure", words("Cure"), (), (Prose(words(a.message.cure)),))
+    sections = [_meaning(a), _causes(a.message), cure]
     sections += [_other(other) for other in a.also]
     if a.message.trigger:
         program = Code(a.message.trigger.rstrip("\n"), "python")
@@ -122,10 +123,6 @@ def _causes(message: Message) -> Section:
 
 def _numbered(causes: Sequence[str]) -> tuple[Prose, ...]:
     return tuple(Prose(words(f"{n}. {cause}")) for n, cause in enumerate(causes, 1))
-
-
-def _cure(message: Message) -> Section:
-    return Section("cure", words("Cure"), (), (Prose(words(message.cure)),))
 
 
 def _other(message: Message) -> Section:

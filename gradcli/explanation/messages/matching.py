@@ -29,7 +29,7 @@ COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02
 # largest cost of the words in a placeholder; cost of extra words in one for a number, times weight
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
-END, MOST_AT_END = 0.7, 4.0  # cost for words of the message that the text replaces at an end
+END, MOST_AT_END = 0.7, 4.0  # cost of words of a wording for which the text has others at an end
 MISSPELT = 0.85  # factor of the weight of a misspelt word
 # a match is no coincidence if it has one of these scores and covers this fraction of the message
 ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))
@@ -180,7 +180,7 @@ def best(text: str) -> Match | None:
     if not spellings:
         return None
     matches = [_aligned(t, spellings, text) for t in _candidates(spellings)]
-    result = max(filter(confident, matches), key=_order, default=None)
+    result = max(filter(confident, matches), key=_sort_key, default=None)
     return None if result is None or result.template.message is None else result
 
 
@@ -196,7 +196,7 @@ def rivals(result: Match) -> list[Message]:
     return list(by_text.values())[1 : MOST_ALSO + 1]
 
 
-def _order(match: Match) -> tuple[float, bool, int, int, float]:
+def _sort_key(match: Match) -> tuple[float, bool, int, int, float]:
     """A sort key: by score, then messages outside the catalogue, then exact matches."""
     wording, foreign = match.template.wording.text, match.template.message is None
     result = pattern(wording).search(_excerpt(match))
@@ -218,9 +218,7 @@ def _same_case(match: Match) -> int:
 
 
 def confident(match: Match) -> bool:
-    """Whether a match is not a coincidence: many words are equal, or few that are most of a
-    message.
-    """
+    """Whether a match is no coincidence: many words are equal, or most of a message."""
     message, wording = match.template.message, match.template.wording.text
     exact = message and (message.elsewhere or OF_TYPE in wording)
     if exact and not _complete(match):
@@ -364,7 +362,7 @@ def _chains(
     back: list[int] = []
     for n, (i, j) in enumerate(pairs):
         gain = text[i].weight * text[i].sure
-        score, origin = gain - _end(template, j, _before(text, i, source)), -1
+        score, origin = gain - _cost_before(template, j, _continues_line(text, i, source)), -1
         for k in range(n - 1, max(-1, n - NEAR), -1):
             before_i, before_j = pairs[k]
             if before_i < i and before_j < j:
@@ -385,7 +383,7 @@ def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
     if not pairs:
         return Match(template, 0.0, 0.0, [], [], source)
     scores, back = _chains(template, text, source, pairs, sums)
-    finals = [s - _tail(template, j, text, i, source) for s, (i, j) in zip(scores, pairs)]
+    finals = [s - _cost_after(template, j, text, i, source) for s, (i, j) in zip(scores, pairs)]
     last = max(range(len(pairs)), key=lambda n: finals[n])
     score, chain = finals[last], []
     while last >= 0:
@@ -410,18 +408,20 @@ def _gap(
     return MISSED * missed + min(FILLED * (next_i - i - 1), MOST_FILLED)
 
 
-def _before(text: list[Spelling], i: int, source: str) -> bool:
+def _continues_line(text: list[Spelling], i: int, source: str) -> bool:
     """Whether word i is preceded by another one in its line."""
     return i > 0 and "\n" not in source[text[i - 1].word.end : text[i].word.start]
 
 
-def _end(template: Template, j: int, goes_on: bool) -> float:
-    """The cost of beginning at word j of a wording, if the line begins before (`goes_on`)."""
+def _cost_before(template: Template, j: int, goes_on: bool) -> float:
+    """The cost of words missing before word j of a wording, if other words precede it in the line
+    of the text (`goes_on`).
+    """
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 
-def _tail(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
-    """The cost of ending at word j of a wording, if the line continues after word i."""
+def _cost_after(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
+    """The cost of words missing after word j of a wording, if more words follow word i."""
     if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
         return 0.0
     return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

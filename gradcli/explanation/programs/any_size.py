@@ -54,9 +54,7 @@ def written(plan: Plan, write: Write) -> str:
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
-    """The program at generic sizes if it depends on no sizes, else at the given ones; with a
-    remark.
-    """
+    """The program, at generic sizes if its text depends on no sizes, and a remark."""
     factor = generic_factor(plan.problem)
     rising = multiples(factor)
     result, even = (_at_generic_sizes(plan, write, n) for n in (rising, multiples(2 * factor)))
@@ -66,7 +64,7 @@ def _for_sizes(plan: Plan, write: Write) -> str:
         if falling not in (None, result):
             return f"{_remark(ORDERED, plan)}{result}"
         sides = oblong_sizes(plan.problem)
-        is_square = sides is not None and _at(plan, write, sides) != result
+        is_square = sides is not None and _program_at(plan, write, sides) != result
         return f"{_remark(SQUARE, plan)}{result}" if is_square else result
     here = write(plan, plan.here)
     elsewhere = [other for other in (result, even) if other is not None]
@@ -84,10 +82,10 @@ def _at_generic_sizes(plan: Plan, write: Write, sizes: Sequence[int]) -> str | N
     problem = at_generic_sizes(plan.problem, sizes)
     if problem is None or not _is_generic(plan.problem, problem):
         return None
-    return _at(plan, write, problem)
+    return _program_at(plan, write, problem)
 
 
-def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
+def _program_at(plan: Plan, write: Write, problem: Problem) -> str | None:
     """The program of a problem at other sizes; None if it cannot be written."""
     return if_applicable(lambda: write(plan, plan.at_sizes(problem)))
 
@@ -105,7 +103,7 @@ def _at_changed_sizes(plan: Plan, write: Write) -> Iterator[str]:
     problem = plan.problem
     for shapes in (*other_shapes(problem), *longer_shapes(problem.shapes)):
         other = if_applicable(partial(at_shapes, problem, shapes))
-        text = None if other is None else _at(plan, write, other)
+        text = None if other is None else _program_at(plan, write, other)
         if text is not None:
             yield text
 
@@ -125,7 +123,7 @@ def _may_depend_on(plan: Plan, x: Input) -> bool:
 
 def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
     other = if_applicable(lambda: with_values(plan.problem, {x.name: value}))
-    return None if other is None else _at(plan, write, other)
+    return None if other is None else _program_at(plan, write, other)
 
 
 def _other_values(value: Any) -> Iterator[Any]:

@@ -105,8 +105,8 @@ class AtSizes:
 
         Raises GradcliError if the output is a scalar in the original problem, but not here.
         """
-        names = {} if seeded else self._one
-        return [self._written(self._in_names(g, names)) for g in self._of_inputs()]
+        names = {} if seeded else self._seed_value
+        return [self._shortened_in_time(self._substituted(g, names)) for g in self._of_inputs()]
 
     def _of_inputs(self) -> list[Node]:
         """The gradients with respect to `wrt`, without missing ones."""
@@ -158,7 +158,7 @@ class AtSizes:
 
         def grad(line: Line) -> Node:
             written = renamed(line.formula, lambda n: Name(plain.get(n.text, n.text)))
-            return self._read(tree.text(written), scope)
+            return self._graph_of(tree.text(written), scope)
 
         ends = {line.name: grad(line) for line in derived.gradients}
         back = [(safe(line.name), grad(line)) for line in derived.back]
@@ -172,10 +172,10 @@ class AtSizes:
         result = {name: self.bare(i.node) for name, i in self.problem.inputs.items()}
         for s in derived.assigned:
             text = s.text
-            result |= {name: self._read(f"{text}\n{name}", result) for name in s.names}
+            result |= {name: self._graph_of(f"{text}\n{name}", result) for name in s.names}
         return result
 
-    def _read(self, text: str, scope: Mapping[str, Node]) -> Node:
+    def _graph_of(self, text: str, scope: Mapping[str, Node]) -> Node:
         """The graph of a formula. Raises GradcliError."""
         p = self.problem
         values = {scope[name]: i.value for name, i in p.inputs.items() if i.value is not None}
@@ -184,7 +184,7 @@ class AtSizes:
         (bare,) = substitute_all([as_node(build.run())], {}, lambda _: None)
         return _in_floats(bare, {*scope.values()})
 
-    def _in_names(self, grad: Node, names: Mapping[Node, Node]) -> Node:
+    def _substituted(self, grad: Node, names: Mapping[Node, Node]) -> Node:
         """A gradient with the nodes of `names` substituted. Raises GradcliError if the output is a
         scalar in the original problem, but not here.
         """
@@ -194,14 +194,14 @@ class AtSizes:
             )
         return substitute(grad, names)
 
-    def _written(self, grad: Node) -> Node:
+    def _shortened_in_time(self, grad: Node) -> Node:
         """A gradient, shortened if the time limit allows it."""
         p, named = self.problem, self._named
         short = before_writing(p)(lambda: _shortened(grad, named), lambda: grad)
         return _in_floats(stripped(short, named, written=()), self._bare_named)
 
     @cached_property
-    def _one(self) -> dict[Node, Node]:
+    def _seed_value(self) -> dict[Node, Node]:
         """Maps an implicit seed to its value, 1."""
         one = self.problem.seed.value if self.original.problem.seed.implicit else None
         return {} if one is None else {self.seed: one}

@@ -21,9 +21,7 @@ CLOSE = 1e-4
 
 
 class Draw(NamedTuple):
-    """Normal numbers, or uniform ones from low to high; `positive`: square matrices are positive
-    definite.
-    """
+    """Normal numbers, or uniform ones; `positive`: square matrices are positive definite."""
 
     low: float = 0.0
     high: float = 0.0
@@ -71,9 +69,7 @@ def _no_point_error(reason: str, plan: Plan) -> GradcliError:
 
 
 class Choice(NamedTuple):
-    """The values of a test: given values, if they are used, and a draw for other inputs; None if
-    all have given values.
-    """
+    """The values of a test: given values, if they are used, and a draw for other inputs."""
 
     draw: Draw | None
     keeps_values: bool = True
@@ -144,9 +140,7 @@ def input_lines(
     written: Callable[[Input], str],
     random: Callable[[Input, Draw], list[str]],
 ) -> list[str]:
-    """Lines that assign each input its value, by the functions `written` and `random` of a
-    library.
-    """
+    """Lines that assign values to inputs, by a library's functions `written` and `random`."""
     lines = []
     for i in inputs:
         draw = drawn(plan, i, choice)
@@ -211,9 +205,7 @@ def _agrees(plan: Plan, choice: Choice, seed: int = 0, side: int = 0) -> bool:
 def _slopes(
     plan: Plan, values: dict[Node, Any], weights: Any, grads: Evaluator, rng: Any
 ) -> Iterator[tuple[float, float]]:
-    """Along a random direction of each input: the slope from the gradient, and two finite
-    differences.
-    """
+    """Along a random direction of each input: the slope, and two finite differences."""
     for x in plan.wrt:
         fixed = {node: value for node, value in values.items() if node is not x.node}
         out = Evaluator(fixed, limits=plan.problem.limits).varying(plan.problem.out, x.node)

@@ -54,9 +54,7 @@ class Plan:
 
     @property
     def is_wide(self) -> bool:
-        """Whether there are so many inputs and operations that the program is written at the given
-        sizes only, and not tested.
-        """
+        """Whether the program has too many inputs and operations to be generalised and tested."""
         return operations(self.problem) * len(self.problem.wrt) > WIDE
 
     @cached_property

@@ -31,9 +31,7 @@ def put(shape, index, values):
 
 
 class ProgramWriter(TorchWriter):
-    """Writes formulas that PyTorch can run. New tensors have the dtype and device of `like`, if it
-    is given.
-    """
+    """Writes formulas that PyTorch can run; new tensors have the dtype and device of `like`."""
 
     def __init__(
         self,
@@ -62,13 +60,11 @@ class ProgramWriter(TorchWriter):
         return result._replace(named=(*result.named, *self._kind(node.dtype)))
 
     def kind(self, dtype: str) -> str:
-        """`, dtype=g.dtype, device=g.device`."""
+        """The options of a call that creates a tensor: `, dtype=g.dtype, device=g.device`."""
         return "".join(f", {name}={tree.text(value)}" for name, value in self._kind(dtype))
 
     def _kind(self, dtype: str) -> list[tuple[str, Tree]]:
-        """The dtype and device options of a call that creates a tensor; none for integers and
-        masks.
-        """
+        """The dtype and device options of a new tensor; none for integers and masks."""
         names = ("dtype", "device") if dtype == "float" else ("device",)
         return [(n, Name(f"{self.like_name}.{n}")) for n in names if self.like_name]
 

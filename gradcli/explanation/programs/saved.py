@@ -46,7 +46,7 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
     others, such as a sum of two saved tensors.
     """
 
-    numbers = _numbers(grads)
+    numbers = _constant_nodes(grads)
 
     def stops(n: Node) -> bool:
         if n in inputs:
@@ -68,7 +68,7 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
     return [n for n in result if n in saved]
 
 
-def _numbers(grads: Sequence[Node]) -> set[Node]:
+def _constant_nodes(grads: Sequence[Node]) -> set[Node]:
     """The nodes that are computed from sizes and constants only."""
     result: set[Node] = set()
     for n in walk(grads):

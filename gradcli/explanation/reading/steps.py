@@ -103,7 +103,7 @@ def _of_analysis(
             remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
     derived = _derived(result)
     remarks += _with_ones(back, problem)
-    remarks += _named_here(problem, result)
+    remarks += _meanings_of_names(problem, result)
     remarks += [
         sentence(text) for _, text in contradicted(analysis, result.w, result.beside_numbers())
     ]
@@ -160,8 +160,8 @@ def _derived(result: Gradients) -> tuple[str, ...]:
     return (*added, *(f"{line.gradient_name} = {line.text}" for line in derivation.back))
 
 
-def _named_here(problem: BackwardProblem, result: Gradients) -> Iterator[str]:
-    """The names in the formulas that the program does not define."""
+def _meanings_of_names(problem: BackwardProblem, result: Gradients) -> Iterator[str]:
+    """Sentences on the names in the formulas that the program does not define."""
     derivation = result.derivation
     inner = derivation.added(derivation.lines) if derivation else []
     names = [name for s in inner for name in s.names]

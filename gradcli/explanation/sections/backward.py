@@ -38,7 +38,7 @@ class Names(NamedTuple):
 
     received: Mapping[Node, Tree]
     added: Mapping[Node, str]
-    numbered: Mapping[Node, Name] = {}  # of unnamed values, by step: r4
+    numbered: Mapping[Node, Name] = {}  # names such as r4 of the gradients of unnamed values
 
 
 def backward(a: Analysis, w: FormulaWriter, most: int, names: Names | None = None) -> Section:
@@ -135,10 +135,8 @@ def _sent(
     received: Token,
     names: Names,
 ) -> list[Row]:
-    """The gradient sent to one input: the rule, and a sum over broadcast dimensions on its own
-    line.
-    """
-    to = words("to ", *_short_text(c.to, w, names), _side(c, step.node))
+    """The gradient sent to an input: the rule, and any sum over broadcast dimensions."""
+    to = words("to ", *_short_text(c.to, w, names), _operand_side(c, step.node))
     same = c.local is step.received
     if c.sent is c.local or c.sent.op.name != "sum_to_size":
         spread = same and c.sent.op.name == "expand"
@@ -160,11 +158,11 @@ def _sent(
 
 
 def _name_of(sent: Node, names: Names) -> Line:
-    """`r4 = `, before the formula of the gradient that step 4 receives."""
+    """The start `r4 = ` of the line with the gradient that step 4 receives."""
     return (Formula(names.numbered[sent]), EQUALS) if sent in names.numbered else ()
 
 
-def _side(c: Contribution, node: Node) -> Token:
+def _operand_side(c: Contribution, node: Node) -> Token:
     """Which operand a contribution belongs to, if the text of the operand is ambiguous."""
     twice = node.inputs.count(c.to) > 1
     if not twice or len(node.inputs) != 2:
@@ -214,7 +212,7 @@ def _fan_out(
 
 
 def _sum(arrived: list[Contribution], a: Analysis) -> str:
-    """` (4 + 4 at [0,1])`: one element of the sum."""
+    """One element of a sum of gradients, written out: ` (4 + 4 at [0,1])`."""
     values = [a.value(c.sent) for c in arrived]
     if any(v is None or not v.size for v in values) or len(values) > 4:
         return ""

@@ -69,6 +69,8 @@ def _element_rows(v: Verdict) -> list[Row]:
 
 
 def _equation(what: str, name: str, lines: list[Line]) -> list[Row]:
-    """`claimed  W.grad[0] = 2·g[0]·x[0]`, and below it `= 2·0.5·0.3 = 0.3`."""
+    """An element of the claim in symbols, `claimed  W.grad[0] = 2·g[0]·x[0]`, and below it in
+    numbers, `= 2·0.5·0.3 = 0.3`.
+    """
     heads = [(what, Token(f"{name} = ")), *(("", Token("= ")) for _ in lines[1:])]
     return [_row(head, (lead, *line)) for (head, lead), line in zip(heads, lines)]

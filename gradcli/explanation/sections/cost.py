@@ -135,7 +135,9 @@ def _label(line: Line, node: Node) -> Line:
 
 
 def _together(a: Analysis, kept: Collection[Node]) -> str:
-    """`Together 397 MB: 266 MB of inputs, and 131 MB kept only for backward.`"""
+    """A sentence on the memory of all saved tensors: `Together 397 MB: 266 MB of inputs, and 131 MB
+    kept only for backward.`
+    """
     inputs = sum(size_of(n, a.dtype) for n in kept if n.op.family == "leaf")
     others = sum(size_of(n, a.dtype) for n in kept if n.op.family != "leaf")
     if not inputs and not others:

@@ -79,9 +79,7 @@ def _by_letters(w: FormulaWriter, x: Input, at: tuple[int, ...]) -> Notation | N
 def readable(
     a: Analysis, w: FormulaWriter, x: Input, index: tuple[int, ...], element: Line | None
 ) -> Line | None:
-    """The element written out; if that is long, the shorter one of this and the element with sums
-    not expanded.
-    """
+    """The element written out, or with sums not expanded if that is shorter and it is long."""
     longest = ONE_LINE if a.grad_value(x) is None else READ
     if element is not None and len(text_of(element)) <= longest:
         return element
@@ -144,8 +142,8 @@ def line_of_element(
     names: Mapping[Node, Name],
     widest: int = WIDEST,
 ) -> Line | None:
-    """`left[index] = symbols = value` for any node; symbols and numbers of at most `widest`
-    characters.
+    """An element of any node as a line, `left[index] = symbols = value`; symbols and numbers have
+    at most `widest` characters.
     """
     written = written_out(node, index, names, a.value_if_possible, widest)
     if written.symbols is None and written.numbers is None and written.total is None:

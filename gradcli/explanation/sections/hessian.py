@@ -86,9 +86,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
 
 
 def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[Block]:
-    """The remarks on a block, its product with a direction if it has no formula, and its index
-    notation.
-    """
+    """The remarks on a block, its index notation, and its product if it has no formula."""
     a, w = h.gradient(x), h.words(x)
     yield from remarks(a, w, z, structure)
     yield from _times_a_direction(h, x, z)
@@ -136,7 +134,7 @@ def _product_label(h: Hessian, z: Input) -> Formula:
 
 
 def _index_line(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
-    """`∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
+    """A block of the Hessian in index notation: `∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
     assert isinstance(index.left, tree.Infix)
     sides = zip((x, z), (index.left.left, index.left.right))
     by = tuple(_with_indices(tree.Name(i.name, role_of(i)), side) for i, side in sides)

@@ -29,9 +29,7 @@ def _row(x: Input, a: Analysis) -> Row:
 
 
 def assumption(x: Input, p: Problem) -> str:
-    """A remark on inferred sizes of an input, and the option that gives them; empty if all are
-    given.
-    """
+    """A remark on inferred sizes, and the option that gives them; empty if all are given."""
     if x.supposed:
         return f"example values: give your own with -v {x.name}=[...]"
     if x.inferred and not x.shape and not x.assumed:

@@ -128,15 +128,15 @@ def shown_structure(a: Analysis, w: FormulaWriter, x: Input) -> Structure:
 
 
 def structure_row(s: Structure, total: int) -> Row:
-    """`diag(2 * a) diagonal: 6 of its 36 entries are not zero`; "at most" if the count depends on
-    unknown values.
+    """The closed form, the structure and the number of nonzero entries as a row: `diag(2 * a)
+    diagonal: 6 of its 36 entries are not zero`; "at most" if the number depends on unknown values.
     """
     text = words(kind_of(s, total))
     return Row((text,) if s.formula is None else ((Formula(s.formula),), text))
 
 
 def kind_of(s: Structure, total: int) -> str:
-    """`diagonal: 6 of its 36 entries are not zero`."""
+    """The structure and count of entries: `diagonal: 6 of its 36 entries are not zero`."""
     if total == 1:
         return SINGLE.name
     kind = KINDS.get(s.name, s.name)
@@ -164,7 +164,7 @@ def remarks(a: Analysis, w: FormulaWriter, x: Input, s: Structure) -> list[Block
 
 
 def _by_index(w: FormulaWriter, x: Input) -> list[Block]:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its symbols."""
+    """The Jacobian by index, `∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, with its symbols explained."""
     result = by_index.jacobian(w, x)
     if result is None:
         return why_no_index(w, x)
@@ -220,9 +220,7 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: FormulaWriter, x: Input) -> bool:
-    """Whether entries are numbers, or formulas that a table does not cut. Three entries of the
-    first row are tested.
-    """
+    """Whether entries are numbers, or short formulas; three of the first row are tested."""
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
@@ -319,9 +317,7 @@ def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
 
 
 def _column_by_column(a: Analysis, w: FormulaWriter, x: Input, most: int) -> tuple[Table, ...]:
-    """Seed times Jacobian written out for the first columns, `most` of them, if it has no
-    numbers.
-    """
+    """Seed times Jacobian written out for `most` columns, if it has no numbers."""
     grad = a.gradient(x)
     if grad is None or a.has_numbers(grad):
         return ()
@@ -359,9 +355,7 @@ def _cost(a: Analysis, w: FormulaWriter, x: Input) -> Line:
 
 @once
 def _has_any_size(a: Analysis) -> bool:
-    """Whether the program accepts other sizes. A program with `cross`, which requires vectors of
-    three elements, does not.
-    """
+    """Whether the program accepts other sizes, unlike one with `cross`."""
     p = a.problem
     larger = {x.name: (OTHER,) * len(x.shape) for x in p.inputs.values()}
     return is_large(p) or if_applicable(lambda: at_shapes(p, larger)) is not None

@@ -118,5 +118,5 @@ def _saved_text(m: Mode) -> str:
 
 
 def _count(n: int, what: str) -> str:
-    """`1 pass`, `3,000 passes`, `16.4 million passes`."""
+    """A number with its noun: `1 pass`, `3,000 passes`, `16.4 million passes`."""
     return f"{count_text(n)} {what}{'es' * (n != 1)}"

@@ -58,9 +58,7 @@ def _meaning(a: Analysis, w: FormulaWriter) -> Line:
 
 
 def loss_name(p: Problem) -> str:
-    """A name for the scalar that the rest of a computation returns: loss, unless the program uses
-    that name.
-    """
+    """A name for the scalar that the rest of a computation returns: loss, if not in use."""
     return "total" if "loss" in (p.out_name, *p.inputs, *p.named) else "loss"
 
 

@@ -34,7 +34,7 @@ class Term(NamedTuple):
 
     @property
     def written(self) -> Tree:
-        """`x.grad[0,1]`."""
+        """The name of the element, such as `x.grad[0,1]`."""
         return self.at(Attribute(Name(self.x.name), "grad"))
 
     def at(self, base: Tree) -> Tree:

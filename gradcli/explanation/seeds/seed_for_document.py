@@ -110,7 +110,9 @@ def _most(s: SeedFor, full: bool) -> int:
 
 
 def _direction(n: Any) -> Line | Tensor:
-    """`1 at [0,0], -1 at [1,0]`, or the tensor if that is shorter."""
+    """A direction by its nonzero elements, `1 at [0,0], -1 at [1,0]`, or as a tensor if that is
+    shorter.
+    """
     places = np.flatnonzero(n)
     if n.size <= SMALL or len(places) > MOST_TERMS:
         return Tensor(n)
@@ -155,7 +157,9 @@ def _sentence(s: SeedFor, o: Obstacle, precision: int) -> Line:
 
 
 def _multiple(s: SeedFor, o: Obstacle, precision: int) -> Line:
-    """`x.grad[2] equals 3·x.grad[0] for every seed; the target has 6.1 and 2.`"""
+    """The sentence on two elements of a gradient that are always in proportion, while those of the
+    target are not: `x.grad[2] equals 3·x.grad[0] for every seed; the target has 6.1 and 2.`
+    """
     one, other = sorted(o.terms, key=lambda t: abs(t.factor))
     factor = -other.factor / one.factor
     there = listed([_target_text(s, t, precision) for t in (one, other)])
@@ -199,7 +203,7 @@ def _target_text(s: SeedFor, term: Term, precision: int) -> str:
 
 
 def _sum(terms: tuple[Term, ...], precision: int) -> Line:
-    """`x.grad[0] - 2·x.grad[1]`."""
+    """A sum of multiples of elements as text: `x.grad[0] - 2·x.grad[1]`."""
     line: Line = ()
     for k, term in enumerate(terms[:MOST_TERMS]):
         size = abs(term.factor)

@@ -26,7 +26,7 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 CONTRADICTING = ("formula-differs", "formula-not-finite")  # on a formula that contradicts numbers
 EXPLAINING = ("saturated", "not-finite", *CONTRADICTING)  # may explain why an answer is nan
 SHOWN_FIRST = ("integer-values", NOT_IN_PYTORCH)
-SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # on pages
+SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *SHOWN_FIRST)  # notes, on pages
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -54,7 +54,7 @@ def more(a: Analysis, choices: Choices) -> Iterator[str]:
 
 def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = grads.a, grads.w
-    checks = checked(grads)  # before any search
+    checks = checked(grads)  # before searches, which may use up the time
     grads.introduce_names()
     yield head.program(a, w)
     if a.claims:
@@ -103,19 +103,21 @@ def checked(grads: Gradients) -> Section:
     """The checks in one row, with the reasons for omitted ones."""
     run = run_checks(grads.a)
     text = [words(_check_text(c)) for c in run]
-    places = (_at(c.remark) for c in run if c.ok is not None)
+    places = (_random_part(c.remark) for c in run if c.ok is not None)
     text += [words(place) for place in filter(None, places)][:1]
     return Section("checks", (), (), (Table((Row(tuple(text)),)),))
 
 
-def _at(remark: str) -> str:
+def _random_part(remark: str) -> str:
     """The part of a check's remark that mentions random values or seeds; "" if there is none."""
     return next(filter(remark.startswith, RANDOM), "")
 
 
 def _check_text(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
-    remark = c.remark.removeprefix(_at(c.remark)).removeprefix("; ")  # which applies to all of them
+    remark = c.remark.removeprefix(_random_part(c.remark)).removeprefix(
+        "; "
+    )  # which applies to all of them
     why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
 

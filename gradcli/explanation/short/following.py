@@ -44,7 +44,7 @@ def followed(grads: Gradients, x: Input, index: tuple[int, ...], choices: Choice
     blocks: list[Block] = []
     if grads.problem.out.shape and grads.problem.out.numel <= SEARCHED:
         blocks += _column(grads, x, index, choices.precision)
-    blocks += _back(grads, x, index)
+    blocks += _path_back(grads, x, index)
     if not blocks:
         out = grads.problem.out_name
         blocks.append(
@@ -82,7 +82,7 @@ def _count(nonzero: int, total: int) -> str:
     return f"In its column of the Jacobian {nonzero:,} of {total:,} entries {are} not zero."
 
 
-def _back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]:
+def _path_back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]:
     """The element through the named values, and the elements of their gradients on the way back."""
     way = backward_path(grads, x, index)
     forward = [Row((line,), 1) for line in map(partial(_forward, grads), way[1:]) if line]

@@ -60,7 +60,7 @@ class Gradients:
             self.w = with_named_reductions(self.w)
             self.introduced = [*self.w.introduced.values()]
         else:
-            self.w.stated = {s.nodes[-1]: tree.Name(s.names[-1]) for s in self.added}
+            self.w.added_names = {s.nodes[-1]: tree.Name(s.names[-1]) for s in self.added}
 
     @cached_property
     def added(self) -> list[Assignment]:
@@ -82,9 +82,7 @@ class Gradients:
         return result
 
     def _is_shorter(self, derived: Derivation) -> bool:
-        """Whether the derivation is shorter than the closed forms, or these are missing or too
-        long.
-        """
+        """Whether the derivation is shorter than the closed forms, or one of these is missing."""
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
         if len(operations) > (MOST if len(self.problem.wrt) > 1 else MOST_ALONE):
             return True
@@ -93,16 +91,16 @@ class Gradients:
         if None in closed or len(statements) < len(derived.lines):
             return None in closed
         added = sum(map(tree.size, derived.added_formulas()))
-        theirs = sum(tree.size(f) for f in statements) + STATEMENT_COST * len(derived.back) + added
-        return theirs < sum(tree.size(f) for f in closed if f is not None)
+        length = sum(tree.size(f) for f in statements) + STATEMENT_COST * len(derived.back) + added
+        return length < sum(tree.size(f) for f in closed if f is not None)
 
     @cached_property
     def inputs(self) -> list[Input]:
         """The inputs in `wrt`, in the order of the derivation."""
         if self.derivation is None:
             return self.problem.wrt
-        met = {line.name: k for k, line in enumerate(self.derivation.gradients)}
-        return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
+        order = {line.name: k for k, line in enumerate(self.derivation.gradients)}
+        return sorted(self.problem.wrt, key=lambda x: order.get(x.name, len(order)))
 
     @cached_property
     def used(self) -> set[str]:
@@ -126,13 +124,13 @@ class Gradients:
         d = self.derivation
         if d is None:
             return of_program(self.a)
-        several = {s.nodes[-1] for s in d.assigned if s.again}  # each equal one receives a part
+        several = {s.nodes[-1] for s in d.assigned if s.again}  # each equal one has a part
         nodes = ((n, node) for n, node in d.nodes.items() if node in d.received)
         back = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
         added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}
         return Names(back, {n: name for n, name in added.items() if n not in several})
 
-    def stated(self, formula: Tree) -> tuple[list[Statement], Tree]:
+    def in_statements(self, formula: Tree) -> tuple[list[Statement], Tree]:
         """Statements for repeated parts of a formula, which those after it may use, and the formula
         in terms of them. In a large program no repeated parts are searched for.
         """
@@ -191,7 +189,7 @@ class Gradients:
             if line.formula is None:
                 yield line.gradient_name, None, ""
                 continue
-            before, result = self.stated(line.formula)
+            before, result = self.in_statements(line.formula)
             yield from ((name.text, part, tree.text(part)) for name, part in before)
             yield line.gradient_name, result, tree.text(result)
 

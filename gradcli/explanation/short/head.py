@@ -49,7 +49,7 @@ def program(a: Analysis, w: FormulaWriter) -> Section:
 
 
 def _shapes(a: Analysis, inputs: list[Input]) -> Line:
-    """`x 2×3 · a 3×4 → out 2×4`."""
+    """The shapes of inputs and output in one line: `x 2×3 · a 3×4 → out 2×4`."""
     line: Line = ()
     for x in inputs:
         line += (Token(" · ") if line else Token(""), Token(x.name, role_of(x)))
@@ -93,7 +93,7 @@ def _assumed(inputs: list[Input], p: Problem) -> Iterator[str]:
 
 
 def _free(inputs: list[Input]) -> str:
-    """`the 3 of x and a, the 4 of b are arbitrary`: the freely chosen sizes."""
+    """A clause on sizes that were chosen freely: `the 3 of x and a, the 4 of b are arbitrary`."""
     names: dict[tuple[int, ...], list[str]] = {}
     for x in inputs:
         names.setdefault(free_sizes(x), []).append(x.name)

@@ -72,7 +72,9 @@ def _omitted_inputs(inputs: list[Input]) -> Line:
 
 
 def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
-    """`It is kron(eye(2), a.T), a Kronecker product: 24 of its 48 entries are not zero.`"""
+    """The sentence on the structure of a Jacobian: `It is kron(eye(2), a.T), a Kronecker product:
+    24 of its 48 entries are not zero.`
+    """
     p = grads.problem
     s = shown_structure(grads.a, grads.w, x)
     formula: Line = () if s.formula is None else (Formula(s.formula),)

@@ -75,16 +75,18 @@ def backward(grads: Gradients) -> Section:
         mentioned(name),
         "'s shape",
     )
-    rows = middle(lines, LINES, lambda line: _back(grads, line), lambda n: [_omitted_row(n)])
+    rows = middle(
+        lines, LINES, lambda line: _intermediate_rows(grads, line), lambda n: [_omitted_row(n)]
+    )
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
     if grads.added:
         has = "has no name" if len(grads.added) == 1 else "have no names"
-        named = _named(grads.derivation, grads.added)
+        named = _added_values(grads.derivation, grads.added)
         blocks.append(Prose(words(*named, f" {has} in your program.")))
     return Section("backward", words("Backward"), text, tuple(blocks))
 
 
-def _named(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | Formula]:
+def _added_values(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | Formula]:
     """The added statements: `z = x @ W + b and z_1 = h @ V`."""
     for k, s in enumerate(added):
         yield "" if not k else " and " if k == len(added) - 1 else ", "
@@ -100,7 +102,7 @@ def _omitted_row(count: int) -> Row:
     return Row((words(f"… {count:,} more (--full shows all)"),))
 
 
-def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
+def _intermediate_rows(grads: Gradients, line: derivation.Line) -> list[Row]:
     summary = _let_through(grads.a, line) or brief(grads.a.value(line.grad))
     return equation(
         grads, plain(Formula(Name(line.gradient_name))), line.formula, UNREAD, line.of, summary
@@ -108,7 +110,7 @@ def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
 
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
-    """`relu lets 10 of 16 through`, or ""."""
+    """How many elements a relu passes on, `relu lets 10 of 16 through`; "" if no relu."""
     after = _steps_by_input(a)[line.of]
     mask = passing_mask(a, after[0]) if len(after) == 1 else None
     if mask is None:
@@ -158,10 +160,10 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
     formula = grads.formula(x)
     otherwise = w.without_formula(x) if formula is None else ()
     rows = equation(grads, left, formula, otherwise, x.node, summary)
-    return [*rows, *_levels(grads, x, choices.index_in(x.name), few and bool(x.shape))]
+    return [*rows, *_details(grads, x, choices.index_in(x.name), few and bool(x.shape))]
 
 
-def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
+def _details(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
     """The index notation of a gradient, and one element written out."""
     listed_already = by_index.is_by_element(grads.formula(x))
     index = by_index.gradient(grads.w, x) if few and not listed_already else None
@@ -181,14 +183,14 @@ def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -
 
 def _remarks(grads: Gradients) -> Iterator[str]:
     """Remarks on sums, broadcast inputs, and the Jacobian of a scalar."""
-    ways: dict[tuple[str, ...], list[str]] = {}
+    names_by_paths: dict[tuple[str, ...], list[str]] = {}
     for line in grads.derivation.gradients if grads.derivation else ():
         if len(line.via) > 1:
-            ways.setdefault((*line.via,), []).append(line.gradient_name)
-    for through, names in ways.items():
+            names_by_paths.setdefault((*line.via,), []).append(line.gradient_name)
+    for through, names in names_by_paths.items():
         are = "are sums" if len(names) > 1 else "is the sum"
-        ways_text = _ways(through, grads.problem.out_name)
-        yield f"{listed(names)} {are} over {_count(len(through))} paths: {ways_text}."
+        paths = _paths(through, grads.problem.out_name)
+        yield f"{listed(names)} {are} over {_count(len(through))} paths: {paths}."
     for dims, names in _broadcast(grads).items():
         were, their = (
             ("were", "their gradients sum") if len(names) > 1 else ("was", "its gradient sums")
@@ -201,8 +203,10 @@ def _remarks(grads: Gradients) -> Iterator[str]:
         yield f"The Jacobian of {p.out_name} with respect to {of[0]} is {row}."
 
 
-def _ways(through: tuple[str, ...], out: str) -> str:
-    """`through h and z`, `through h, and directly from loss` if one leads to the output itself."""
+def _paths(through: tuple[str, ...], out: str) -> str:
+    """The values through which a gradient flows, `through h and z`, or `through h, and directly
+    from loss` if the output uses the input directly too.
+    """
     named = [name for name in through if name != out]
     some = middle(named, MOST_PATHS, str, lambda n: f"{n:,} more")
     direct = f", and directly from {out}" if out in through else ""
@@ -253,7 +257,7 @@ def equation(
     """
     if formula is None:
         return [_row(grads, (*name, EQUALS, *otherwise), of, summary)]
-    before, result = grads.stated(formula)
+    before, result = grads.in_statements(formula)
     rows = [Row((equality(n, f),)) for n, f in before]
     return [*rows, _row(grads, (*name, EQUALS, Formula(result)), of, summary)]
 

@@ -92,8 +92,8 @@ class Reasons:
         return text if len(text) <= LONGEST else ""
 
     def _arithmetic(self, step: LocalStep, index: Index) -> str:
-        """`0/0 is nan`: the first operation of a rule whose result is not finite at this element;
-        for an operation on matrices, at any element of its operands.
+        """The first operation of a rule whose result is not finite at this element, such as `0/0 is
+        nan`; for an operation on matrices, at any element of its operands.
         """
         evaluator = Evaluator(step.here | {step.seed: step.received})
         known_nodes, elsewhere = set(evaluator.values), ""
@@ -134,10 +134,10 @@ class Reasons:
             return f"{name} selects another element, and passes back 0 to this one"
         if self._takes_other_operand(step, origin.at):
             return f"{name} selects the other operand there, and passes back 0 to this one"
-        if not step.reach(origin.at).any():
+        if not step.upstream_elements(origin.at).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
-            if node.span is None or not step.takes_some:
+            if node.span is None or not step.selects_some:
                 return f"{name} passes back 0 there, whatever the upstream gradient is"
             return f"no index of {self._text(node)} selects it, so its gradient is 0"
         return self._no_slope(step, origin.at, name)
@@ -151,9 +151,7 @@ class Reasons:
         return bool(np.all(np.isin(chosen, operand)) and operand[index] not in chosen)
 
     def _takes_other_operand(self, step: LocalStep, index: Index) -> bool:
-        """Whether an elementwise operation of two tensors, such as maximum, chooses the other
-        one.
-        """
+        """Whether a function of two tensors, such as maximum, chooses the other one."""
         node = step.node
         if node.op.family != "elementwise" or node.op.kink is None or len(node.inputs) != 2:
             return False
@@ -279,7 +277,7 @@ def _written(node: Node, operands: list[Any], result: Any) -> str:
 
 
 def _with_sign(node: Node, operands: list[Any]) -> str:
-    """`1/0`, an operation between two numbers; "" for others."""
+    """An operation between two numbers in symbols, such as `1/0`; "" for other operations."""
     sign = SIGNS.get(node.op.name)
     known = [number(float(v)) for v in operands if v is not None]
     return sign.join(known) if sign and len(known) == 2 else ""
@@ -309,9 +307,7 @@ def operation_name(a: Analysis, node: Node) -> str:
 
 
 def typed_name(node: Node | None) -> str | None:
-    """The name of the function that a node's text calls: `linalg.svd`; None for an operator such as
-    `*`.
-    """
+    """The name of the function that a node's text calls, `linalg.svd`; None for operators."""
     if node is None or node.span is None:
         return None
     call = _expression(node.span.in_one_line)

@@ -25,8 +25,8 @@ DRAWS = 2  # random values of the operands for tests of dependence
 
 
 class LocalStep:
-    """The VJP of `node` with respect to its operand `to`, in numbers, and the upstream elements on
-    which an element of it depends.
+    """The vector-Jacobian product (VJP) of one operation, `node`, with respect to its operand `to`,
+    in numbers; and which upstream elements an element of it depends on.
     """
 
     def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
@@ -59,11 +59,11 @@ class LocalStep:
         """The gradient of the operand for other operands and another upstream gradient."""
         return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
-    def reach(self, index: Index) -> Any:
+    def upstream_elements(self, index: Index) -> Any:
         """A mask of the upstream elements on which the element at `index` depends, here or at any
         other values.
         """
-        at = self._only(index)
+        at = self._only_upstream_element(index)
         if at is not None and any(sent[index] != 0 for sent in self._ones_sent):
             mask = np.zeros(self.node.shape, bool)
             mask[at] = True
@@ -74,14 +74,14 @@ class LocalStep:
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     @property
-    def takes_some(self) -> bool:
+    def selects_some(self) -> bool:
         """Whether the operation selects some elements of the operand and not others. True for an
         empty index; False if the rule gives 0 for every element, as for std of a single one.
         """
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
-    def _only(self, index: Index) -> Index | None:
-        """The upstream element on which the one at `index` depends, if only one is possible."""
+    def _only_upstream_element(self, index: Index) -> Index | None:
+        """The only upstream element on which the one at `index` can depend, or None."""
         if self.node.numel == 1:
             return (0,) * self.node.ndim
         same = self.node.shape == self.to.shape
@@ -93,7 +93,7 @@ class LocalStep:
 
     @cached_property
     def _generic(self) -> list[dict[Node, Any]]:
-        """Random values for the operands."""
+        """Points with random values for the operands."""
         rng = np.random.default_rng(1)
         return [
             {
@@ -105,8 +105,8 @@ class LocalStep:
 
     @cached_property
     def _transposed(self) -> tuple[Node, Node | None]:
-        """A seed in the shape of the operand's gradient, and the VJP of that gradient with respect
-        to the upstream one.
+        """A seed `one` in the shape of the operand's gradient, and the derivative of that gradient
+        with respect to the upstream gradient, times `one`.
         """
         one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
         return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
@@ -148,7 +148,7 @@ class Origin(NamedTuple):
     @property
     def reaches(self) -> bool:
         """Whether the element depends on the upstream gradient, here or at other values."""
-        return self.step is None or bool(self.step.reach(self.at).any())
+        return self.step is None or bool(self.step.upstream_elements(self.at).any())
 
 
 # ---- the backward pass ---------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Tracer:
         bad = ~np.isfinite(step.received)
         if not bad.any():
             return Origin(step.node, index, step)
-        through = bad & step.reach(index)
+        through = bad & step.upstream_elements(index)
         if not through.any():
             return Origin(step.node, index, step)
         return step.node, first(through)
@@ -254,7 +254,7 @@ class Tracer:
         zeros = step.received == 0
         if not zeros.any():
             return Origin(step.node, index, step)
-        reach = step.reach(index)
+        reach = step.upstream_elements(index)
         if (reach & ~zeros).any() or not (reach & zeros).any():
             return Origin(step.node, index, step)
         return step.node, first(reach & zeros)
@@ -294,7 +294,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
 
 
 def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
-    """Whether an operation with a gradient sends none to these operands."""
+    """Whether an operation that receives a gradient sends none to these operands."""
     step = next((s for s in a.gradients.steps if s.node is node), None)
     return step is not None and not any(c.to in carried for c in step.contributions)
 

@@ -91,10 +91,10 @@ class _Bracket:
 
     def __init__(self, opener: str, start: int):
         self.opener, self.start = opener, start
-        self.holds_one = opener not in ("[", "(", "many")  # tensor(...), or the whole text
+        self.holds_one = opener not in ("[", "(", "many")  # as tensor(...) and the whole text do
         self.length = 0
         self.item: Shape | None = None  # the shape of each item
-        self.comma = self.commas = self.gaps = False  # just read; separators: commas, blanks
+        self.comma = self.commas = self.gaps = False  # just read; separators so far
         self.keywords: dict[str, str] = {}
 
 
@@ -282,7 +282,7 @@ class _Scanner:
 
 
 def _row(index: list[int]) -> str:
-    """`row 1`, or `row [0, 1]` in a nested list."""
+    """A row of a list in messages: `row 1`, or `row [0, 1]` in a nested list."""
     return f"row {index[0] if len(index) == 1 else index}"
 
 

@@ -168,7 +168,7 @@ class Builder(Scope):
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            by_function = of_bits or (of_masks and name == "add")  # which distinguishes masks
+            by_function = of_bits or (of_masks and name == "add")  # the function handles masks
             called: Any = lookup(name) if by_function else OPS[name]
             numbers = any(isinstance(x, int | float) for x in (left, right))
             if not (numbers and isinstance(e.op, ast.MatMult)):  # x @ 2 is refused for its shapes

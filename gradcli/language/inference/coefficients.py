@@ -7,7 +7,7 @@ from ..syntax import negated
 from .products import bare, called, chain, elementwise, names_in, vectors
 
 NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature", "lr")
-TINY = "eps"  # scalars if added, noise if multiplied
+TINY = "eps"  # a scalar, unless it is a factor, such as the noise in mu + sigma * eps
 INTERCEPTS = ("b", "b0", "bias", "intercept")
 # Names of scalars if they are factors.
 GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "rho", "sigma")

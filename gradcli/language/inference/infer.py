@@ -13,13 +13,12 @@ from itertools import chain, count, filterfalse, islice, permutations, repeat, t
 from typing import NamedTuple
 
 from ...errors import GradcliError, if_applicable
-from ...graphs import Node, walk
+from ...graphs import Node
 from ...graphs.shapes import Conflict, Shape, numel, text
-from ...operators.full_rank import least_sizes
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
-from .elements import sizes_by_positions
 from .stand_ins import Sizes
+from .suggested_sizes import least_sizes, unusual_sizes
 
 # They decrease steeply, so that a kernel, which comes after its image, is smaller than the image.
 PRIMES = (
@@ -265,7 +264,7 @@ def _solved(
     except GradcliError:
         if numberings is different:
             raise
-        seed = ()  # perhaps only because stand-ins are too large
+        seed = ()  # the smaller sizes to be tried may fit although stand-ins do not
     fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
     return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), attempt)
 
@@ -369,7 +368,7 @@ def _numbered(
     """
     known_sizes = {n for shape in known.values() for n in shape}
     result = [
-        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in known_sizes
+        p for p in sizes.values if sizes.find(p) not in chosen and sizes.find(p) not in known_sizes
     ]
     shapes = {
         name: tuple(p if p in result else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))
@@ -391,28 +390,6 @@ def _assumed(
         name: tuple(d for d, p in enumerate(shape) if sizes.find(p) in chosen)
         for name, shape in symbolic.items()
     }
-
-
-def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
-    """Pairs of sizes that are usually equal, but differ."""
-    pairs = [*typical_equal_sizes(roots), *sizes_by_positions(roots)]
-    return [*different_sides(roots), *((a, b) for a, b in pairs if a != b)]
-
-
-def typical_equal_sizes(roots: list[Node]) -> list[tuple[int, int]]:
-    """Pairs of sizes that are usually equal, though they need not be; without sides of matrices."""
-    return [
-        pair
-        for n in walk(roots)
-        if n.op.typical_equal_sizes is not None
-        for pair in n.op.typical_equal_sizes(*(i.shape for i in n.parents), **n.attrs)
-    ]
-
-
-def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
-    """The two sizes of each matrix that is usually square, but is not."""
-    shapes = [i.shape for n in walk(roots) if "square" in n.op.typical_inputs for i in n.parents]
-    return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 
 # ---- numbers for the free sizes ------------------------------------------------------------------

@@ -34,12 +34,12 @@ def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
     or if it indexes the name or moves its elements.
     """
     parts = list(program.syntax)
-    rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
-    together = any(factors(e) or _joins(e) for e in parts)
-    return [n for n in names if n[0].isupper() and (together or n in rows)]
+    rows = {e.id for e in map(_indexed_operand, parts) if isinstance(e, ast.Name)}
+    combines = any(factors(e) or _combines_tensors(e) for e in parts)
+    return [n for n in names if n[0].isupper() and (combines or n in rows)]
 
 
-def _of_rows(e: ast.AST) -> ast.expr | None:
+def _indexed_operand(e: ast.AST) -> ast.expr | None:
     """X in `X[0]`, `X.unsqueeze(1)` and other calls that move elements."""
     if isinstance(e, ast.Subscript):
         return e.value
@@ -48,7 +48,7 @@ def _of_rows(e: ast.AST) -> ast.expr | None:
     return operands[0] if operands else None
 
 
-def _joins(e: ast.AST) -> bool:
+def _combines_tensors(e: ast.AST) -> bool:
     """Whether e is a call that combines tensors: `solve(A, b)`, `kron(A, B)`, `cdist(X, Y)`."""
     op = called(e) if isinstance(e, ast.Call) else None
     several = isinstance(op, Operator) and len(op.inputs) > 1
@@ -96,12 +96,12 @@ def _products(program: Program) -> tuple[list[ast.expr], ...]:
 
 def bare(e: ast.expr) -> ast.expr:
     """An expression without signs and transposes: a for `-a.T`."""
-    while (inner := _within(e)) is not None:
+    while (inner := _without_sign_or_transpose(e)) is not None:
         e = inner
     return e
 
 
-def _within(e: ast.expr) -> ast.expr | None:
+def _without_sign_or_transpose(e: ast.expr) -> ast.expr | None:
     if isinstance(e, ast.Attribute | ast.UnaryOp):
         return e.value if isinstance(e, ast.Attribute) else e.operand
     return transpose_operand(e)
@@ -143,7 +143,7 @@ def vectors(program: Program) -> set[str]:
     """
     products = [*_products(program)]
     result, small = _vectors_of_products(products)
-    result |= _in_forms(program)
+    result |= _in_quadratic_forms(program)
     for _ in small:
         result |= set().union(*(names for names in small if names & result))
     for sides in products:
@@ -266,7 +266,7 @@ def chain(e: ast.expr) -> list[ast.expr]:
     return result[::-1]
 
 
-def _in_forms(program: Program) -> set[str]:
+def _in_quadratic_forms(program: Program) -> set[str]:
     """The names at both ends of quadratic and bilinear forms: `x @ A @ y`, `x.T @ A @ x` and `(x -
     m) @ inv(S) @ (x - m)`.
     """

@@ -10,18 +10,20 @@ MOST_PARTS = 9  # factors of products that are unified
 
 
 class Sizes:
-    """The values of stand-ins: other stand-ins, sizes, or products of these."""
+    """The values of stand-ins: itself for one whose size is unknown; otherwise another stand-in, a
+    size, or a product of these. `spare` are stand-ins for factors of sizes.
+    """
 
     def __init__(self, stand_ins: Iterable[int], spare: Iterable[int] = ()):
-        self.meaning: dict[int, int] = {p: p for p in stand_ins}
+        self.values: dict[int, int] = {p: p for p in stand_ins}
         self.spare = list(spare)
 
     def find(self, size: int) -> int:
         """The current value of a size, with stand-ins replaced."""
-        while self.meaning.get(size, size) != size:
-            size = self.meaning[size]
-        if size and size not in self.meaning:
-            for p in self.meaning:
+        while self.values.get(size, size) != size:
+            size = self.values[size]
+        if size and size not in self.values:
+            for p in self.values:
                 while size % p == 0 and self.find(p) != p:
                     size = size // p * self.find(p)
         return size
@@ -32,18 +34,18 @@ class Sizes:
 
     def free(self) -> list[int]:
         """The stand-ins without a value, in order of appearance."""
-        return [p for p in self.meaning if self.find(p) == p]
+        return [p for p in self.values if self.find(p) == p]
 
     def unify(self, a: int, b: int) -> bool:
-        """Make two sizes equal, if one is a multiple of a stand-in; returns whether it
-        succeeded.
+        """Make two sizes equal, by giving a stand-in that is a factor of one of them the value that
+        this requires; returns whether it succeeded.
         """
         if self.find(a) == self.find(b):  # already equal: to unify them again would never end
             return False
         free = self.free()
         if 0 in (a, b):  # 0 is a multiple of everything
             result = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
-            self.meaning |= {} if result is None else {result: 0}
+            self.values |= {} if result is None else {result: 0}
             return result is not None
         for p in reversed(free):  # so that the stand-in that appears first represents both
             for left, right in ((a, b), (b, a)):
@@ -52,7 +54,7 @@ class Sizes:
                 if target != p:
                     divided = [q for q in free if target % q == 0]
                     if target in free or not divided or p not in divided:
-                        self.meaning[p] = target
+                        self.values[p] = target
                         return True
         return self._shifted(free, a, b) or self._products(free, a, b)
 
@@ -64,19 +66,18 @@ class Sizes:
         if len(left) < 2 or len(left) != len(right) or (prod(left), prod(right)) != (a, b):
             return False
         for p, q in zip(left, right):
-            self.meaning[self.find(q)] = self.find(p)
+            self.values[self.find(q)] = self.find(p)
         return True
 
     def _shifted(self, free: list[int], a: int, b: int) -> bool:
-        """Make two sizes equal if one of them, for example the size of x[2:], differs from a
-        stand-in by at most FEW.
-        """
+        """Make sizes equal if one, as that of x[2:], is a stand-in but for at most FEW."""
         for p in reversed(free):
             for left, right in ((a, b), (b, a)):
                 missing = p - left
                 target = self.find(max(right + missing, 0))
-                if 0 < abs(missing) <= FEW and target and target % p:  # else p in terms of p
-                    self.meaning[p] = target
+                # a target that contains p would define p by itself
+                if 0 < abs(missing) <= FEW and target and target % p:
+                    self.values[p] = target
                     return True
         return False
 
@@ -93,12 +94,12 @@ class Sizes:
         if not left or {prod(left), prod(right)} != {a, b}:
             return False
         if len(left) * len(right) > min(MOST_PARTS, len(self.spare)):
-            self.meaning[right[0]] = left[0]
+            self.values[right[0]] = left[0]
             return True
         rows = [[self.spare.pop(0) for _ in right] for _ in left]
-        self.meaning |= {p: p for row in rows for p in row}
-        self.meaning |= dict(zip(left, map(prod, rows)))
-        self.meaning |= dict(zip(right, map(prod, zip(*rows))))
+        self.values |= {p: p for row in rows for p in row}
+        self.values |= dict(zip(left, map(prod, rows)))
+        self.values |= dict(zip(right, map(prod, zip(*rows))))
         return True
 
 

@@ -131,8 +131,8 @@ def function(name: str, path: str, span: Span | None) -> Function:
 def _elsewhere(name: str) -> str:
     """The hint for a function that JAX lacks: its name in another module of JAX."""
     modules = {"jnp": "jax.numpy", "jnp.linalg": "jax.numpy.linalg", "jax.nn": "jax.nn"}
-    found = [f"{short}.{name}()" for short, m in modules.items() if library_function(f"{m}.{name}")]
-    return f"write {found[0]}" if found else IN_JAX.get(name, WRITE_OUT)
+    names = [f"{short}.{name}()" for short, m in modules.items() if library_function(f"{m}.{name}")]
+    return f"write {names[0]}" if names else IN_JAX.get(name, WRITE_OUT)
 
 
 def _tables(module: str) -> list[dict]:

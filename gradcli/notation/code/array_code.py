@@ -159,9 +159,7 @@ class ArrayWriter(CodeWriter):
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text is a name that the code defines, or a comparison of such names with each
-        other or with numbers.
-        """
+        """Whether a text is a name that the code defines, or a comparison of such names."""
         names = names_in(text)
         return bool(names) and names <= self.called
 

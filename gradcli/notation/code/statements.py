@@ -19,7 +19,7 @@ LETTERS = "tuvwzpqrs"
 
 
 class Statement(NamedTuple):
-    """`name = text`; bit k of `needed` is set if root k depends on it."""
+    """A statement `name = text`; bit k of `needed` is set if root k depends on it."""
 
     name: str
     text: str

@@ -195,7 +195,7 @@ class Writer:
         return named and self.torch_equivalent(node) is None
 
     def is_in_words(self, node: Node) -> bool:
-        """Whether PyTorch has all functions in the formula of a node."""
+        """Whether PyTorch has every function that the formula of a node uses."""
         return not any(map(self.is_foreign, walk([node], self.sources)))
 
     def mentions(self, node: Node) -> tuple[int, ...]:
@@ -462,9 +462,7 @@ def _last_required(op: Operator) -> int:
 
 
 class OperatorWriter(Writer):
-    """Writes gradcli's operators by their names, not as equal expressions of PyTorch's operators,
-    whose gradients may differ.
-    """
+    """Writes gradcli's operators by name, as equal ones of PyTorch may have other gradients."""
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
@@ -707,7 +705,9 @@ def _size_of(w: "Writer", x: Node, d: int) -> Tree:
 
 @idiom
 def div(w: "Writer", node: Node) -> Tree:
-    """x instead of x / 1, if 1 is the number of targets, written as a literal."""
+    """x instead of x / 1 where the divisor is a size that is written as the number 1, such as the
+    count of targets in a mean.
+    """
     x, count = node.parents
     if count.op.name == "size" and w.trees[count] == Number(1) and x.dtype == node.dtype:
         return w.operand(node, 0)
@@ -846,9 +846,10 @@ def _item(w: "Writer", item: Any) -> Tree:
 # column-major tensor together with another one.
 
 
-STARTS = {"matmul", "mm", "mv", "outer", "kron", "diag"}  # operators with row-major results
-THROUGH = {"elementwise", "reduction"}  # families that preserve the layout of their inputs
-KEEPING = {"softmax", "log_softmax", "getitem", "cumsum", "flip", "roll", "tril", "triu"}
+ROW_MAJOR_RESULTS = {"matmul", "mm", "mv", "outer", "kron", "diag"}
+# families and operators that preserve the layout of their inputs
+LAYOUT_PRESERVING_FAMILIES = {"elementwise", "reduction"}
+LAYOUT_PRESERVING = {"softmax", "log_softmax", "getitem", "cumsum", "flip", "roll", "tril", "triu"}
 
 
 def is_row_major(x: Node) -> bool:
@@ -856,8 +857,9 @@ def is_row_major(x: Node) -> bool:
     stack = [x]
     while stack:
         part = stack.pop()
-        if part.op.family in THROUGH or part.op.name in KEEPING:
+        of_inputs = part.op.family in LAYOUT_PRESERVING_FAMILIES
+        if of_inputs or part.op.name in LAYOUT_PRESERVING:
             stack.extend(part.parents)
-        elif part.inputs and part.op.name not in STARTS:
+        elif part.inputs and part.op.name not in ROW_MAJOR_RESULTS:
             return False
     return True

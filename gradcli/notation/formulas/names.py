@@ -55,15 +55,15 @@ class Names:
         program: Collection[Node] = (),
     ):
         self.opened, self.program = opened, program
-        self.held = [n for n in names if n.op.name != "input"]
-        self.atoms = {n: atom_of(n) for n in self.held}
+        self.named_nodes = [n for n in names if n.op.name != "input"]
+        self.atoms = {n: atom_of(n) for n in self.named_nodes}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
         self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
-        self.meaning: dict[Node, Node] = {}
-        self.products: list[tuple[Node, Product]] = []
-        self.sums: list[tuple[Node, list[Product]]] = []
+        self.replacements: dict[Node, Node] = {}  # equal nodes in terms of atoms
+        self.products: list[tuple[Node, Product]] = []  # atoms that are products
+        self.sums: list[tuple[Node, list[Product]]] = []  # atoms that are sums, with their terms
         self.exponentials: dict[Node, Node] = {}  # the atom that is exp of a node
-        self.nameless: set[Node] = set()  # nodes that contain no definition
+        self.without_names: set[Node] = set()  # nodes that contain no definition
 
     def start(self, node: Node) -> Node:
         """The node with which a search starts."""
@@ -73,69 +73,71 @@ class Names:
         """The named nodes that are not opened, with their atoms."""
         return {n: a for n, a in self.atoms.items() if n not in self.opened}
 
-    def hide(self, node: Node) -> Node:
+    def with_atoms(self, node: Node) -> Node:
         """The node with atoms in place of the named nodes inside it."""
         atoms = {n: a for n, a in self.atoms.items() if n is not node}
         return stripped(node, atoms)
 
-    def settle(self, normal: Change) -> None:
+    def find_definitions(self, normal: Change) -> None:
         """Compute the definitions of the atoms, at the first call."""
         if self.definitions is not None:
             for atom, definition in self.definitions.items():
                 atom.expansion = definition
             return
         self.definitions = {}
-        for n in (n for n in walk(self.held) if n in self.atoms):
+        for n in (n for n in walk(self.named_nodes) if n in self.atoms):
             others = {m: a for m, a in self._closed().items() if m is not n}
             atom = self.atoms[n]
             atom.expansion = self.definitions[atom] = definition = normal(stripped(n, others))
             self._add_definition(definition, atom, normal)
             if n.op.expand is not None and len(walk([n])) < LARGE:
                 self._add_definition(normal(stripped(n.op.expanded(n), others)), atom, normal)
-        written = dict.fromkeys(map(self.hide, self.program))
+        written = dict.fromkeys(map(self.with_atoms, self.program))
         for n in written:
             for same in _equal_calls(n):
                 if same not in written:
-                    self.meaning.setdefault(same, n)
+                    self.replacements.setdefault(same, n)
 
     def _add_definition(self, definition: Node, atom: Node, normal: Change) -> None:
         if definition.op.name in CONSTANT:
             return
-        self.meaning.setdefault(definition, atom)
+        self.replacements.setdefault(definition, atom)
         for same in _equal_calls(definition):
-            self.meaning.setdefault(same, atom)
+            self.replacements.setdefault(same, atom)
             if same.attrs.get("keepdim") is False:
                 column = with_attributes(same, keepdim=True)
-                self.meaning.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
+                self.replacements.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
         if definition.op.name in OTHER_LEG and definition.parents[0].inputs:
             leg, other = 1 - definition.parents[0] ** 2, OPS[OTHER_LEG[definition.op.name]](atom)
-            self.meaning.setdefault(normal(leg.sqrt()), other)
-            self.meaning.setdefault(normal(leg.rsqrt()), 1 / other)
+            self.replacements.setdefault(normal(leg.sqrt()), other)
+            self.replacements.setdefault(normal(leg.rsqrt()), 1 / other)
         if definition.op.name == "exp":
             self.exponentials.setdefault(definition.parents[0], atom)
         if definition.op.name == "log" and _adds_exponentials(definition.parents[0]):
-            self.meaning.setdefault(definition.parents[0], OPS["exp"](atom))
+            self.replacements.setdefault(definition.parents[0], OPS["exp"](atom))
         if definition.op.name == "sum":
             for same in apply_rules(definition, CANDIDATES):  # p @ E for (p[:, None] * E).sum(0)
-                self.meaning.setdefault(normal(same), atom)
+                self.replacements.setdefault(normal(same), atom)
         if definition.op.name == "stack" and not definition.attrs["dim"]:
             parts = ((k, x) for k, x in enumerate(definition.parents) if x.op.name in SUMS)
             for k, x in parts:
-                self.meaning.setdefault(x, atom[k])
+                self.replacements.setdefault(x, atom[k])
                 if x.op.name == "add":
-                    self.meaning.setdefault(x.op(*reversed(x.parents)), atom[k])
+                    self.replacements.setdefault(x.op(*reversed(x.parents)), atom[k])
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
-            self.meaning.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
+            self.replacements.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
         terms = terms_of_sum(definition)
         if 1 < len(terms) <= MOST_TERMS:
             self.sums.append((atom, terms))
         if definition.op.name in SUMS and any(i.op.name == "logsumexp" for i in definition.parents):
-            self.meaning.setdefault(normal(OPS["exp"](definition)), OPS["exp"](atom))  # a softmax
+            self.replacements.setdefault(
+                normal(OPS["exp"](definition)), OPS["exp"](atom)
+            )  # a softmax
         column = definition.parents[0] if definition.op.name == "squeeze" else definition
         if column.ndim == definition.ndim + 1 and column.op.name not in CONSTANT:
             over = axes(definition.attrs["dim"], column.ndim)  # exactly one of them has size 1
             (dim,) = (d for d in over if column.shape[d] == 1)
-            self.meaning.setdefault(column, atom.unsqueeze(dim=dim))
+            self.replacements.setdefault(column, atom.unsqueeze(dim=dim))
         self._add_products(definition, atom, normal)
 
     def _add_products(self, definition: Node, atom: Node, normal: Change) -> None:
@@ -181,35 +183,35 @@ class Names:
         divisors = (stripped(n.parents[1], {}) for n in walk(self.program) if n.op.name == "div")
         return {f for x in divisors for f in (x, *(product_of(x) or NOTHING).factors)}
 
-    def stand_for_the_same(self, other: "Names") -> bool:
+    def has_same_definitions(self, other: "Names") -> bool:
         """Whether another Names has the same definitions."""
-        mine, theirs = ((n.definitions, n.meaning, n.products) for n in (self, other))
+        mine, theirs = ((n.definitions, n.replacements, n.products) for n in (self, other))
         return mine == theirs
 
-    def show(self, node: Node) -> Node:
+    def without_atoms(self, node: Node) -> Node:
         """The node with named nodes in place of atoms."""
         return substitute(node, {atom: n for n, atom in self.atoms.items()})
 
-    def folded(self, node: Node, normal: Change) -> Node:
+    def with_equal_definitions(self, node: Node, normal: Change) -> Node:
         """The node with atoms in place of equal definitions."""
-        new = walk([node], lambda n: () if n in self.nameless else n.inputs)
-        result = {n: self.meaning[n] for n in new if n in self.meaning}
+        new = walk([node], lambda n: () if n in self.without_names else n.inputs)
+        result = {n: self.replacements[n] for n in new if n in self.replacements}
         if not result:
-            self.nameless.update(new)
+            self.without_names.update(new)
         return normal(substitute(node, result)) if result else node
 
     def with_names(self, node: Node, normal: Change) -> Iterator[Node]:
         """Yield equal nodes in which an atom replaces factors: (g * x).sum() * r = (g * y).sum()
         for y = x * r.
         """
-        if node in self.meaning:
-            yield self.meaning[node]
+        if node in self.replacements:
+            yield self.replacements[node]
         if node.op.name == "softmax" and node.parents[0] in self.exponentials:
             w = self.exponentials[node.parents[0]]
             yield w / (w.sum() if w.ndim == 1 else w.sum(dim=node.attrs["dim"], keepdim=True))
         for built in _regrouped(node):
-            if built.parents[0] in self.meaning or built.parents[1] in self.meaning:
-                yield built.op(*(self.meaning.get(i, i) for i in built.parents))
+            if built.parents[0] in self.replacements or built.parents[1] in self.replacements:
+                yield built.op(*(self.replacements.get(i, i) for i in built.parents))
         result = product_of(node) if node.inputs else None
         if result is None or result.coefficient == 0:
             return

@@ -11,7 +11,9 @@ from ..tree import Block, Infix, Name, Prefix, Tree
 
 LEAST_SAVING = 4  # names, numbers and symbols that a statement must save
 CONSTANT_MATRICES = ("eye", "ones", "zeros")
-NAMED = tree.Infix | tree.Call | tree.Method | tree.Prefix | tree.Attribute  # what can have a name
+NAMEABLE = (
+    tree.Infix | tree.Call | tree.Method | tree.Prefix | tree.Attribute
+)  # what can have a name
 
 
 def shared(formula: Tree, used: Collection[str], worth: int = LEAST_SAVING) -> Tree:
@@ -24,7 +26,7 @@ def shared(formula: Tree, used: Collection[str], worth: int = LEAST_SAVING) -> T
     statements: list[tuple[Name, Tree]] = []
     while True:
         name = Name(f"#{len(statements)}")
-        best, new = _best(formula, statements, name, worth)
+        best, new = _most_saving(formula, statements, name, worth)
         if best is None:
             break
         formula = _replaced(formula, new)
@@ -55,14 +57,16 @@ def _names():
     yield from (f"t{k}" for k in count(1))
 
 
-def _best(
+def _most_saving(
     formula: Tree, statements: list[tuple[Name, Tree]], name: Name, worth: int
 ) -> tuple[Tree | None, dict[Tree, Tree]]:
-    """The repeated part whose naming saves most, or None, and the substitution for it."""
-    wholes = [formula, *(t for _, t in statements)]
+    """The repeated part that shortens the formulas most if it gets a name, None if none does; and
+    the replacements for this part.
+    """
+    formulas = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
     multiples = dict[Tree, dict[Tree, Tree]]()  # for x: 2 * x and its replacement 2 * name
-    for part in (part for whole in wholes for part in _parts(whole)):
+    for part in (part for whole in formulas for part in _parts(whole)):
         result[part] += 1
         number, rest = _without_number(part)
         if number is not None:
@@ -74,7 +78,7 @@ def _best(
         if saved > most and (saved >= LEAST_SAVING or not _is_constant_matrix(part)):
             best, most = part, saved
             new = _named(part, name) | multiples.get(part, {})
-    for part, products, factors in common_products(wholes):
+    for part, products, factors in common_products(formulas):
         saved = _saved(part, len(products))
         if saved > most:
             best, new, most = part, {c.whole: c.without(factors, name) for c in products}, saved
@@ -114,7 +118,7 @@ def _parts(whole: Tree) -> list[Tree]:
     while stack:
         part = stack.pop()
         picked = isinstance(part, tree.Subscript) and isinstance(part.base, tree.Call)
-        if picked or isinstance(part, NAMED):
+        if picked or isinstance(part, NAMEABLE):
             out.append(part)
         stack += tree.children(part)
     return out
@@ -189,9 +193,9 @@ class Chain(NamedTuple):
         return out
 
 
-def common_products(wholes: list[Tree]) -> Iterator[tuple[Tree, list[Chain], Counter]]:
+def common_products(formulas: list[Tree]) -> Iterator[tuple[Tree, list[Chain], Counter]]:
     """Yield products that occur in several others, with these others and the factors."""
-    chains = [c for whole in wholes for c in _chains(whole)]
+    chains = [c for whole in formulas for c in _products_in(whole)]
     if len(chains) > MOST:
         return
     seen = set()
@@ -220,7 +224,7 @@ def _product(factors: tuple[Factor, ...], common: Counter) -> Tree:
     return out
 
 
-def _chains(whole: Tree) -> Iterator[Chain]:
+def _products_in(whole: Tree) -> Iterator[Chain]:
     """Yield all products in a formula."""
     stack = [whole]
     while stack:
@@ -231,16 +235,16 @@ def _chains(whole: Tree) -> Iterator[Chain]:
         factors: list[Factor] = []
         spine = part
         while _is_product(spine):
-            factors += _roots(spine.symbol, spine.right)  # type: ignore[union-attr]
+            factors += _base_factors(spine.symbol, spine.right)  # type: ignore[union-attr]
             spine = spine.left  # type: ignore[union-attr]
         negative = isinstance(spine, Prefix) and spine.symbol == "-"
-        factors += _roots("*", spine.operand if negative else spine)  # type: ignore[union-attr]
+        factors += _base_factors("*", spine.operand if negative else spine)  # type: ignore[union-attr]
         yield Chain(part, negative, tuple(reversed(factors)))
         stack += dict.fromkeys(f for _, f in factors)
 
 
-def _roots(symbol: str, part: Tree) -> list[Factor]:
-    """x twice for x ** 2, so that a / x is found in a / x ** 2; other factors unchanged."""
+def _base_factors(symbol: str, part: Tree) -> list[Factor]:
+    """x twice for x ** 2, so that a / x is recognised in a / x ** 2; other factors unchanged."""
     is_square = isinstance(part, Infix) and part.symbol == "**" and part.right == TWO
     return [(symbol, part.left)] * 2 if is_square else [(symbol, part)]  # type: ignore[union-attr]
 

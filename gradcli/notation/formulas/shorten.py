@@ -41,7 +41,7 @@ UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong f
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(CANDIDATES, LAYOUT)
-# Tables applied to the result; of theirs, the first that makes the formula no longer is used.
+# Tables applied to the result of a search, in turn; the first whose result is not longer is used.
 LAST = merged(LAYOUT, FINAL), merged(IN_CODE, FINAL)
 HOLDS = {"eq": False, "ne": True}
 
@@ -61,12 +61,13 @@ class Shortener:
         quick: bool = False,
     ):
         familiar = [stripped(n, {}) for n in program]
-        self.counted = DimensionStyle(familiar)
-        held = [n for n in names if n.op.name != "input"]
-        ways = dict.fromkeys(((), tuple(held[-1:]), tuple(held)))
+        self.with_style = DimensionStyle(familiar)
+        named = [n for n in names if n.op.name != "input"]
+        # searches start with the definitions of no names, of the last one, and of all
+        all_opened = dict.fromkeys(((), tuple(named[-1:]), tuple(named)))
         self.searches = [
             Search(Names(names, opened, familiar), familiar, generic_sizes, quick)
-            for opened in ways
+            for opened in all_opened
         ]
 
     def __call__(self, node: Node) -> Node:
@@ -84,11 +85,11 @@ class Shortener:
             if length <= least + MOST_LONGER:
                 result.append((search, search(start)))
         once = any(search.length.in_statements for search, _ in result)
-        lengths = [s.length.measured(s.names.hide(short), once) for s, short in result]
+        lengths = [s.length.measured(s.names.with_atoms(short), once) for s, short in result]
         if not result:
             return node
         search, short = result[lengths.index(min(lengths))]
-        return self.counted(search.names.show(short))
+        return self.with_style(search.names.without_atoms(short))
 
 
 class Length:
@@ -251,10 +252,10 @@ class Search:
     ):
         self.names, self.quick = names, quick
         self.normal = Rewriter(NORMALISING)
-        own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
-        self.divisors = divisors_of(own)
-        self.length = Length(names.words, own, generic_sizes)
-        self.remaining, self.folded = BUDGET, False
+        in_program = dict.fromkeys([*familiar, *(names.with_atoms(n) for n in familiar)])
+        self.divisors = divisors_of(in_program)
+        self.length = Length(names.words, in_program, generic_sizes)
+        self.remaining, self.used_definitions = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
 
@@ -276,19 +277,18 @@ class Search:
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
     def start(self, node: Node) -> Node | None:
-        """The normal form of a node, in which named nodes are replaced by inputs (atoms); None if
-        the node is too large.
-        """
+        """The normal form of a node with atoms for named nodes; None if it is too large."""
         start = never_zero(self.names.start(node), self.divisors)
         if len(walk([start])) > LARGE:
             return None
-        self.names.settle(self.normal)
-        self.folded, self.expanded_nodes = False, set()
+        self.names.find_definitions(self.normal)
+        self.used_definitions, self.expanded_nodes = False, set()
         return self._normalised(start)
 
     def _in_statements(self, node: Node, first: Node) -> Node:
-        """The shortest node, if repeated parts count once, that a search from this node finds; or
-        from the `first` node, if that is shorter then: e ** 2 / t ** 2 - 1 / t for a sum t.
+        """The shortest node, with repeated parts counted once, that a search from this node finds;
+        or one from `first`, the normal form of the formula, if that is shorter: e ** 2 / t ** 2 - 1
+        / t for a sum t.
         """
         self.length.in_statements, results = True, [node]
         before = [first] if self.length(first) < self.length(node) else []
@@ -325,17 +325,17 @@ class Search:
         """Whether the search for a node would repeat the one for `before`: the same start and
         definitions of names, none of which was used.
         """
-        if before.folded or before.names.start(node) is not self.names.start(node):
+        if before.used_definitions or before.names.start(node) is not self.names.start(node):
             return False
-        self.names.settle(self.normal)
-        return self.names.stand_for_the_same(before.names)
+        self.names.find_definitions(self.normal)
+        return self.names.has_same_definitions(before.names)
 
     def _normalised(self, node: Node) -> Node:
         short = self._with_composites(self._with_equal_sizes(self.normal(node)))
         if self.names.opened:
             return short
-        with_names = self.names.folded(short, self.normal)
-        self.folded = self.folded or with_names is not short
+        with_names = self.names.with_equal_definitions(short, self.normal)
+        self.used_definitions = self.used_definitions or with_names is not short
         return with_names
 
     def _with_equal_sizes(self, node: Node) -> Node:
@@ -417,7 +417,7 @@ class Search:
             yield new
             short = self.normal(new)
             yield short
-            yield self.names.folded(short, self.normal)
+            yield self.names.with_equal_definitions(short, self.normal)
 
     def _by_known_names(self, n: Node) -> Iterator[Node]:
         """Yield the equivalent in PyTorch, and equal nodes with names."""

@@ -75,7 +75,7 @@ class Rewriter:
     def __init__(self, rules: Mapping[str, list[Rule]]):
         self.rules = rules
         self.rewritten: dict[Node, Node] = {}
-        # nodes such that no rule applies to them or to a node they depend on
+        # nodes for which no rule applies to them or to a node they depend on
         self.fixed: set[Node | None] = {None}
         self.done: dict[Node, Node] = {}
 

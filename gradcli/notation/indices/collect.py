@@ -166,9 +166,11 @@ class Simplifier:
             rest = self._with_equal_letters(rest)
             if ZERO in rest:
                 return ZERO
-            held = {f for f in rest if is_condition(f)}
-            if held:
-                rest = [self._given_conditions(f, held) for f in self._without_implied(rest)]
+            holding = {f for f in rest if is_condition(f)}
+            if holding:
+                rest = [
+                    self._with_conditions_as_one(f, holding) for f in self._without_implied(rest)
+                ]
             sign, rest = canonical_signs(rest)
             numerator *= sign
             rest = powers((f for f in rest if f != ONE), self.cancel)
@@ -210,7 +212,7 @@ class Simplifier:
                 return True
         return False
 
-    def _given_conditions(self, e: Expr, conditions: Collection[Expr]) -> Expr:
+    def _with_conditions_as_one(self, e: Expr, conditions: Collection[Expr]) -> Expr:
         """A factor with 1 in place of conditions that are other factors, because the product is 0
         unless they hold.
         """

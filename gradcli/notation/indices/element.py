@@ -231,7 +231,7 @@ def _sides(
     before those that are 0 were left out.
     """
     if total is None:  # without a total, equal contributions are collected
-        result = _in_order(_collected(result))
+        result = _in_row_major_order(_collected(result))
     few = len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
     symbols: Tree = Verbatim(" " * widest)
@@ -270,7 +270,7 @@ def _collected(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
     return [factors if n == 1 else _multiple(n, factors) for factors, n in times.items()]
 
 
-def _in_order(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
+def _in_row_major_order(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
     """The terms, in row-major order if all are elements of one tensor."""
     alone = [t[0] for t in result if len(t) == 1 and isinstance(t[0], Element)]
     plain = all(isinstance(p, int) for e in alone for p in e.places)
@@ -368,9 +368,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 
 
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The multi-index of the first element with terms among those that are tried; otherwise that
-    of the first element.
-    """
+    """The first of the tried elements that has terms; if there is none, the first element."""
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, MOST_TRIED)):
         place = multi_index(at, grad.shape)

@@ -211,9 +211,7 @@ def letters_of(e: Expr) -> frozenset[str]:
 
 
 def solve(left: Place, right: Place, letter: str) -> Place | None:
-    """The place that equals the letter if left == right; None unless the letter occurs once, with
-    the coefficient 1 or -1.
-    """
+    """The place that equals the letter if left == right; None if its coefficient is not ±1."""
     difference = places.linear(places.plus(left, right, -1))
     coefficient = dict(difference.terms).get(letter, 0)
     if coefficient not in (1, -1):

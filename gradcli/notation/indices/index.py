@@ -182,8 +182,8 @@ class WithReductions(NamedSizes):
 
 
 def _of_row(node: Node, at: tuple[Place, ...]) -> Node | None:
-    """`x[1].mean()` for the element of x.mean(dim=1) at 1; None if the remaining dimensions are not
-    the first ones.
+    """The element of x.mean(dim=1) at 1 as a reduction of a row, `x[1].mean()`; None if the
+    dimensions that are not reduced are not the first ones.
     """
     (x, *others), dim = node.parents, node.attrs.get("dim")
     dims = axes(dim, x.ndim) if isinstance(dim, int | tuple) and not others else ()
@@ -240,9 +240,7 @@ class Indices:
         return {n: k for n, k in names.items() if n not in self.introduced}
 
     def _names_beside(self, node: Node) -> dict[Node, Name]:
-        """The names that the formula of a node may use. The node's own name is among them only if
-        the node is an input.
-        """
+        """The names that a node's formula may use: its own only if it is an input."""
         return {n: k for n, k in self.names.items() if n is not node or n.op.name == "input"}
 
     @cached_property
@@ -321,14 +319,14 @@ class Indices:
     # ---- equations -------------------------------------------------------------------------------
 
     def output(self) -> Notation | None:
-        """`out[i,j] = Σ_k x[i,k] a[k,j]`."""
+        """The output in index notation: `out[i,j] = Σ_k x[i,k] a[k,j]`."""
         if self.forward is None:
             return None
         left, names = _indexed(self.called, self.out_places), self._names_of_output
         return self._notation(left, self.forward, self.out_places, names)
 
     def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
-        """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
+        """A gradient in index notation: `x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
         result = self.element(grad, Attribute(self.names[x], called), self.places_of(x))
         return None if result is None else result.in_order()
 
@@ -347,7 +345,7 @@ class Indices:
         return self._notation(_indexed(left, at), e, at)
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
-        """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
+        """An element of the Jacobian in index notation: `∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
         result = self.jacobian_expression(grad)
         if result is None:
             return None

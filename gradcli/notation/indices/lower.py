@@ -307,7 +307,7 @@ class Lowering(LoweringPrimitives):
                 picked = self.picked(item.node, (shared_place, *item.column), size)
                 factors.append(delta(place, picked))
             elif positions := range(*item.indices(size)):
-                factor, place_in_v = self._along(positions, place, sums)
+                factor, place_in_v = self._factor_and_index(positions, place, sums)
                 factors.append(factor)
                 source.append(place_in_v)
             else:
@@ -315,7 +315,9 @@ class Lowering(LoweringPrimitives):
         leading = [0] * (v.ndim - len(source))  # leading dimensions of size 1, which put_at allows
         return _summed(Product((*factors, self.of(v, leading + source))), sums.items())
 
-    def _along(self, positions: range, place: Place, sums: dict[str, int]) -> tuple[Expr, Place]:
+    def _factor_and_index(
+        self, positions: range, place: Place, sums: dict[str, int]
+    ) -> tuple[Expr, Place]:
         """A factor, and an index into v. For consecutive positions, the factor is the bound that
         `place` is among them. Otherwise it is a delta of `place` and the position numbered by a new
         letter, which is added to `sums`.

@@ -228,9 +228,7 @@ def picked(place) -> list[Any]:
 
 
 def at(place, env: Mapping[str, int], of_picked: Callable) -> int:
-    """The value of a place; `env` has the values of all letters, `of_picked` evaluates the
-    expression of a Picked.
-    """
+    """The value of a place, from those of letters in `env`; `of_picked` evaluates a Picked."""
     if isinstance(place, int):
         return place
     if isinstance(place, str):

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...graphs import OPS, Node
 from .. import tree
-from ..formulas.formula import KEEPING, STARTS, THROUGH, is_row_major
+from ..formulas.formula import (
+    LAYOUT_PRESERVING,
+    LAYOUT_PRESERVING_FAMILIES,
+    ROW_MAJOR_RESULTS,
+    is_row_major,
+)
 from ..indices.collect import Simplifier
 from ..indices.expressions import Expr, Relation, Total, factors_of, product_of, solve, substituted
 from ..indices.places import linear, plus
@@ -132,7 +137,7 @@ def _diagonal(write: "Matrices", weight: Expr, part: Part, column: str) -> Tree 
 
 LEAVES = ("eye", "ones", "zeros", "arange")
 METHODS = {
-    *KEEPING,
+    *LAYOUT_PRESERVING,
     "double",
     "flatten",
     "reshape",
@@ -197,9 +202,11 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
         return part.text in nodes and is_row_major(nodes[part.text])
     if isinstance(part, Call):
         op = OPS.get(part.function)
-        if part.function in LEAVES or (op and op.name in STARTS):
+        if part.function in LEAVES or (op and op.name in ROW_MAJOR_RESULTS):
             return True
-        if op is None or not (op.family in THROUGH or op.name in KEEPING):
+        if op is None or not (
+            op.family in LAYOUT_PRESERVING_FAMILIES or op.name in LAYOUT_PRESERVING
+        ):
             return False
     elif isinstance(part, Infix) and (part.symbol == "@" or _decides_strides(part.left, nodes)):
         return True

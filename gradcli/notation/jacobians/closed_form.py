@@ -170,7 +170,7 @@ class _Terms:
             if term is None:
                 continue
             for k, other in enumerate(out):
-                merged = _together(other, term)
+                merged = _merged(other, term)
                 if merged is not None:
                     out[k] = merged
                     break
@@ -298,7 +298,7 @@ class _Terms:
         return self.order.setdefault(node, len(self.order))
 
 
-def _together(a: Term, b: Term) -> Term | None:
+def _merged(a: Term, b: Term) -> Term | None:
     """a + b as one term, if they differ in at most one group; else None."""
     if a.fixed != b.fixed or a.sums != b.sums:
         return None

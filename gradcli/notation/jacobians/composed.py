@@ -148,9 +148,7 @@ def _is_call(function: str, *written: Tree) -> bool:
 
 
 def _splits(layout: Layout) -> Iterator[tuple[Layout, Layout]]:
-    """Yield the layouts before and after each bottleneck, smallest first: the Jacobian is the
-    product of their Jacobians.
-    """
+    """Yield the layouts before and after each bottleneck, smallest first."""
     bottlenecks = sorted(_bottlenecks(layout.grad, layout.seed), key=lambda n: n.numel)
     for node in bottlenecks[:MOST_SPLITS]:
         seed = OPS["input"](name="\0seed", shape=node.shape, is_direction=True)

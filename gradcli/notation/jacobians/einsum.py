@@ -94,7 +94,7 @@ class _Evaluation:
             operands = [*rest, self._pair(a, b, needed)]
         if not operands:
             return np.full((1,) * len(free), term.number)
-        array = self._along(*operands[0], free)
+        array = self._with_dims(*operands[0], free)
         return array if term.number == 1 else term.number * array
 
     def _operand(self, e: Expr, letters: tuple[str, ...]) -> Any:
@@ -135,7 +135,7 @@ class _Evaluation:
         letters = (*batch, *left, *right)
         self._check_size(letters)
         if not over:
-            return self._along(*a, letters) * self._along(*b, letters), letters
+            return self._with_dims(*a, letters) * self._with_dims(*b, letters), letters
         first = self._blocks(a, batch, left, over)
         second = self._blocks(b, batch, over, right)
         shape = [self.sizes[k] for k in letters]
@@ -144,13 +144,13 @@ class _Evaluation:
     def _blocks(self, operand: Operand, batch, rows, columns) -> Any:
         """An operand as matrices of `rows` by `columns`, one for each index of `batch`."""
         letters = (*batch, *rows, *columns)
-        array = self._along(*operand, letters)
+        array = self._with_dims(*operand, letters)
         array = np.broadcast_to(array, [self.sizes[k] for k in letters])
         count, height, width = (numel([self.sizes[k] for k in g]) for g in (batch, rows, columns))
         array = array.reshape(count, height, width)
         return array if batch else array[0]
 
-    def _along(self, array: Any, letters: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    def _with_dims(self, array: Any, letters: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
         """The array with a dimension for each wanted letter, of size 1 for those that it lacks."""
         if letters == wanted:
             return array
@@ -203,7 +203,7 @@ class _Evaluation:
         whole = places.runs_over(e.places, e.node.shape, self.sizes)
         if are_letters and len(set(used)) == len(used) and whole:
             shape = [n for n, p in zip(array.shape, e.places) if p != 0]
-            return self._along(array.reshape(shape), used, letters)  # type: ignore[arg-type]
+            return self._with_dims(array.reshape(shape), used, letters)  # type: ignore[arg-type]
         indices = [self._place(p, letters) for p in e.places]
         return array[tuple(np.clip(p, 0, n - 1) for p, n in zip(indices, array.shape))]
 

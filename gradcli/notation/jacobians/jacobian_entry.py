@@ -63,7 +63,7 @@ from .patterns import (
 from .relation_matrices import determines_places, is_identity
 from .tensors import flat, is_count
 
-Named = tuple[str, Tree | None]  # the name of a structure, and its formula
+NamedFormula = tuple[str, Tree | None]  # the name of a structure, and its formula
 MINUS_ONE = Number(-1)
 MOST_TERMS = 4  # largest number of terms of a sum that is expanded
 LONG = 16  # a formula of this length may be replaced by an einsum
@@ -71,8 +71,8 @@ LONG = 16  # a formula of this length may be replaced by an einsum
 
 class JacobianEntry:
     """An entry `e` of a Jacobian in index notation, with the letters of its rows and columns.
-    `pairs` maps letters of rows to letters of columns that deltas tie to them, and back; `rest` are
-    the factors other than these deltas.
+    `pairs` maps letters of rows to the letters of columns that deltas tie to them, and back;
+    `unpaired` are the factors other than these deltas.
     """
 
     def __init__(self, e: Expr, rows: Sequence[Place], columns: Sequence[Place], write: Matrices):
@@ -84,7 +84,7 @@ class JacobianEntry:
         for f in self.factors:
             if self._is_pair(f):
                 self.pairs |= {f.left: f.right, f.right: f.left}
-        self.rest = [f for f in self.factors if not self._is_pair(f)]
+        self.unpaired = [f for f in self.factors if not self._is_pair(f)]
 
     def _is_pair(self, f: Expr) -> TypeGuard[Relation]:
         """Whether a factor is a delta of a letter of rows and one of columns of the same size."""
@@ -117,13 +117,13 @@ class JacobianEntry:
 
     # ---- names and formulas ----------------------------------------------------------------------
 
-    def named(self, pattern: Any, rows: int) -> Named:
+    def named(self, pattern: Any, rows: int) -> NamedFormula:
         """The name of the structure and its formula."""
         if self.e == ZERO:
             return "zero", Call("zeros", tuple(map(self.write.length, (self.rows, self.columns))))
         if rows == 1:
             return "row", self._row_formula()
-        if self._diagonal():
+        if self._is_diagonal():
             return self._diagonal_form()
         if self.number is None and all(isinstance(f, Relation) for f in self.factors):
             name = self._name_of_ones(pattern)
@@ -142,7 +142,7 @@ class JacobianEntry:
 
     def formula(self) -> Tree | None:
         """The formula of the whole matrix, to be used as a factor of a product."""
-        if self._diagonal():
+        if self._is_diagonal():
             return self._diagonal_form(factor=True)[1]
         if is_identity(self.factors, self.rows, self.columns, self.sizes):
             return self.write.scaled(self.number, self._matrix("identity"))
@@ -175,20 +175,21 @@ class JacobianEntry:
         name = by_pattern(pattern, True) if is_known else "dense"
         if name in SELECTIONS or (not self.blocks() and name != "dense"):
             return name
-        if not self._picks(self.columns, self.rows):
+        if not self._determine(self.columns, self.rows):
             if not {*self.columns} <= {*self.pairs}:
                 return None
-            is_transposed = self._picks(self.rows, [*self.columns, *self.pairs])
+            is_transposed = self._determine(self.rows, [*self.columns, *self.pairs])
             return TRANSPOSED if is_transposed else None
-        is_permutation = not self.index_tensors and self._picks(self.rows, self.columns)
+        is_permutation = not self.index_tensors and self._determine(self.rows, self.columns)
         return "permutation" if is_permutation else "selection"
 
-    def _picks(self, of: Sequence[str], by: Sequence[str]) -> bool:
+    def _determine(self, of: Sequence[str], by: Sequence[str]) -> bool:
+        """Whether relations determine the letters `of` in terms of the letters `by`."""
         return determines_places(self.factors, of, by, self.sizes)
 
     def name_by_pattern(self, pattern: Any) -> str:
         """The name of the pattern; without weights, that of a matrix of ones and zeros."""
-        if self.pairs and not any(map(has_relation, self.rest)):
+        if self.pairs and not any(map(has_relation, self.unpaired)):
             only_pairs = {*self.pairs} == {*self.rows, *self.columns}
             return WEIGHTED if only_pairs else PERMUTED_BLOCKS
         known = pattern is not None and not self.index_tensors
@@ -202,12 +203,17 @@ class JacobianEntry:
         values = [v for e in relations for p in places_of(e) for v in places.picked(p)]
         return [e.node for value in values for e in inner(value) if isinstance(e, Element)]
 
-    def _diagonal(self) -> bool:
+    def _is_diagonal(self) -> bool:
+        """Whether deltas pair each letter of rows with the letter of columns at its position, and
+        the other factors can be written as tensors of the diagonal.
+        """
         same = len(self.rows) == len(self.columns)
         return (
             same
             and all(self.pairs.get(r) == c for r, c in zip(self.rows, self.columns))
-            and not any(has_relation(f) and not self._is_writable_on_diagonal(f) for f in self.rest)
+            and not any(
+                has_relation(f) and not self._is_writable_on_diagonal(f) for f in self.unpaired
+            )
         )
 
     def _is_writable_on_diagonal(self, f: Expr) -> bool:
@@ -217,12 +223,12 @@ class JacobianEntry:
             return False
         return self.write.tensor(restricted, self.rows) is not None
 
-    def _diagonal_form(self, factor: bool = False) -> Named:
+    def _diagonal_form(self, factor: bool = False) -> NamedFormula:
         """The name and formula of a diagonal matrix. If it is a `factor` of a product, its diagonal
         is not written as a boolean tensor, because PyTorch has no matrix product of these.
         """
         identity = self.write.identity(self.rows, self.columns)
-        if not self.rest:
+        if not self.unpaired:
             return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
                 self.number, identity
             )
@@ -236,7 +242,8 @@ class JacobianEntry:
         written = flat(tensor or self.write.weights(e, letters), letters)
         return "diagonal", None if written is None else Call("diag", (written,))
 
-    def _fallback(self, pattern: Any) -> Named:
+    def _fallback(self, pattern: Any) -> NamedFormula:
+        """The name of a structure without a formula of its own: blocks, a pattern, or "dense"."""
         if self.blocks():
             return BLOCKS, self.block()
         name = self.name_by_pattern(pattern)
@@ -263,6 +270,7 @@ class JacobianEntry:
         return shortest((with_scale, product))
 
     def _weighted_sides(self) -> Tree | None:
+        """The same for the factors as they are, with the number in front."""
         for side in (self.rows, self.columns):
             same = {self.pairs[k]: k for k in side if k in self.pairs}
             weight_of = {f: self._weight_of_side(f, side, same) for f in self.factors}
@@ -297,7 +305,9 @@ class JacobianEntry:
         """The shortest formula of a part of the entry, as a matrix of the same rows and columns."""
         return JacobianEntry(e, self.rows, self.columns, self.write)._shortest_formula()
 
-    def _with_scale(self, read: Callable[["JacobianEntry"], Named | None]) -> Named | None:
+    def _with_scale(
+        self, read: Callable[["JacobianEntry"], NamedFormula | None]
+    ) -> NamedFormula | None:
         """The result of `read` for the factors with letters, times the scalar factors. Scalars that
         all terms of a sum share are scalar factors too: (eye(n) - a) / norm(x).
         """
@@ -343,7 +353,7 @@ class JacobianEntry:
 
     def _shortest_formula(self) -> Tree | None:
         """The shortest formula of the matrix of a term or factor."""
-        if self._diagonal():
+        if self._is_diagonal():
             return self._diagonal_form()[1]
         return shortest((self._matrix(), self._weighted(), self._expanded()))
 
@@ -384,7 +394,7 @@ class JacobianEntry:
         rows = self.write.size(self.rows[depth:])
         return entry._matrix() if rows == 1 else entry.named(None, rows)[1]
 
-    def _update(self) -> Named | None:
+    def _update(self) -> NamedFormula | None:
         """Name and formula of a diagonal matrix plus a low-rank one, such as diag(s) - outer(s, s),
         or a multiple of it: 2 * (diag(s) - outer(s, s)); None for other matrices.
         """
@@ -399,10 +409,10 @@ class JacobianEntry:
         update = self._update_of(signed)
         return update and (update[0], self.write.scaled(common, update[1]))
 
-    def _update_of(self, terms: Sequence[Expr]) -> Named | None:
+    def _update_of(self, terms: Sequence[Expr]) -> NamedFormula | None:
         """As `_update`, for these two terms."""
         entries = [JacobianEntry(t, self.rows, self.columns, self.write) for t in terms]
-        diagonals = [r for r in entries if r._diagonal()]
+        diagonals = [r for r in entries if r._is_diagonal()]
         low_rank = [r for r in entries if not any(map(has_relation, r.factors))]
         if len(diagonals) != 1 or len(low_rank) != 1:
             return None
@@ -472,7 +482,7 @@ def kronecker_name(formula: Tree | None) -> str:
 
 def _with_diagonal(
     name: str, diagonal: Tree | None, other: Tree | None, subtracted: bool, first: bool
-) -> Named | None:
+) -> NamedFormula | None:
     """diagonal + other, or diagonal - other if `subtracted`; `first`: other - diagonal."""
     if diagonal is None or other is None:
         return None

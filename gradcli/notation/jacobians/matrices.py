@@ -123,7 +123,9 @@ class Matrices(Tensors):
             result.sort(key=lambda pair: isinstance(pair[1], Attribute))
         else:  # B - A
             result.sort(key=lambda pair: opposite(pair[0]) is not None)
-        return self.scaled(common, self._joined(result)) or self._kronecker([e], rows, columns)
+        return self.scaled(common, self._sum_of_terms(result)) or self._kronecker(
+            [e], rows, columns
+        )
 
     def _contracted(
         self,

@@ -88,7 +88,7 @@ class Contraction:
         near = self._connected(row)
         number = self._number({*near, *self._connected(column)})
         if column in near:
-            return scaled(number, self._along(self._path(row, column)))
+            return scaled(number, self._path_product(self._path(row, column)))
         left, right = (self._vector(k) or self._ones(k) for k in (row, column))
         return scaled(number, Call("outer", (left, right)))
 
@@ -133,7 +133,7 @@ class Contraction:
 
     # ---- the parts -------------------------------------------------------------------------------
 
-    def _along(self, path: list[str]) -> Tree:
+    def _path_product(self, path: list[str]) -> Tree:
         """The product of the matrices on a path, with diag(v) between them for the vector v of each
         letter's branches. A boolean v scales the columns of the preceding matrix (A * mask)
         instead.

@@ -96,9 +96,7 @@ def _cyclic_diagonals(pattern: Any) -> Any:
 
 
 def _may_be_banded(pattern: Any) -> bool:
-    """Whether at least a third of the diagonals are outside of the band, so that the matrix could
-    be banded at larger sizes.
-    """
+    """Whether a third of the diagonals are outside of the band, or more."""
     rows, columns = np.nonzero(pattern)
     width, diagonals = int(np.ptp(columns - rows)) + 1, sum(pattern.shape) - 1
     return min(pattern.shape) >= LEAST_BAND and 3 * width <= 2 * diagonals

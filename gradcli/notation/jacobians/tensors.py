@@ -71,9 +71,9 @@ class Tensors:
     """Formulas of tensors in terms of named nodes. Methods return None if there is no short
     formula.
 
-    `sizes` are the sizes of letters, written in terms of `sides`. With `generic_sizes`, numbers
-    equal to a size are written as that size. Each letter in `fixed` stands for one value, such as i
-    in a[i].
+    `sizes` are the sizes of letters; formulas write them as sizes of the tensors in `sides`, such
+    as x.shape[0]. With `generic_sizes`, numbers equal to a size are written as that size. Each
+    letter in `fixed` stands for one value, such as i in a[i].
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Tensors:
         self.tensors: dict[tuple[Expr, Letters], Tree | None] = {}
 
     def inside(self, fixed: Letters) -> Self:
-        """A copy with these fixed letters."""
+        """A copy in which these letters are fixed."""
         return type(self)(self.names, self.sizes, self.sides, self.generic_sizes, fixed)
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Self:
@@ -184,7 +184,9 @@ class Tensors:
         if isinstance(e, Relation):
             return self._rows_of_identity(e, letters) or self._triangle(e, letters)
         if isinstance(e, Total):
-            return self._joined([(t, self._tensor(opposite(t) or t, letters)) for t in e.terms])
+            return self._sum_of_terms(
+                [(t, self._tensor(opposite(t) or t, letters)) for t in e.terms]
+            )
         if isinstance(e, Product):
             return self._product(e, letters)
         if isinstance(e, Power):
@@ -252,13 +254,13 @@ class Tensors:
         base, exponent = self._tensor(e.base, letters), self._tensor(e.exponent, letters)
         return None if base is None or exponent is None else Infix("**", base, exponent)
 
-    def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
+    def _sum_of_terms(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
         """A sum of terms; masks are converted where PyTorch would not add or subtract them."""
         if any(written is None for _, written in terms):
             return None
         (index, *other_indices) = {w.items if isinstance(w, Subscript) else () for _, w in terms}
         if not other_indices and {*index} == {ALL, NEW_DIMENSION}:  # a[:, None] + b[:, None]
-            inner = self._joined([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
+            inner = self._sum_of_terms([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
             return None if inner is None else Subscript(inner, index)
         first, out = terms[0]
         out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]
@@ -316,9 +318,7 @@ class Tensors:
         return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
 
     def weights(self, e: Expr, letters: Letters) -> Tree | None:
-        """The formula of e as a floating-point tensor with these dimensions: masks and integer
-        tensors are converted.
-        """
+        """The formula of e as a floating-point tensor; masks and integers are converted."""
         if letters_of(e) - {*self.fixed} != {*letters}:
             return self.tensor(e, letters)
         written = self._tensor(e, letters)

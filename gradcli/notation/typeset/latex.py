@@ -177,9 +177,7 @@ def _letters(word: str) -> str:
 
 
 def _word(word: str) -> str:
-    """A word in math mode, with LaTeX's special characters escaped. A space ends the name of a
-    command before a letter.
-    """
+    """A word in math mode, escaped; a space ends a command before a letter."""
     signs = "\0".join(LETTERS.get(c, TEXT.get(c, c)) for c in word)
     return re.sub(r"(\\[A-Za-z]+)\0(?=[A-Za-z])", r"\1 ", signs).replace("\0", "")
 

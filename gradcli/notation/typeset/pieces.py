@@ -70,12 +70,7 @@ OPEN, CLOSE = Sign("("), Sign(")")
 
 def laid_out(layout: str, *parts: Iterable[Any]) -> Iterator[Any]:
     """The pieces of a layout with these parts."""
-    yield Mark(layout, "open")
-    for place, part in enumerate(parts):
-        if place:
-            yield Mark(layout, "next")
-        yield from part
-    yield Mark(layout, "close")
+    return in_rows(layout, [parts])
 
 
 def in_rows(layout: str, rows: Iterable[Iterable[Iterable[Any]]]) -> Iterator[Any]:

@@ -138,7 +138,7 @@ class MatrixFigure:
         return tag("table", body, class_="tensor", role="grid", aria_label=label)
 
     def sum(self, c: int) -> str:
-        """`x.grad[0,0] = 1·a[0,0] + 2·a[0,1] = 10`."""
+        """An element of seed times matrix as a sum: `x.grad[0,0] = 1·a[0,0] + 2·a[0,1] = 10`."""
         block, name = self.block, self.names[c]
         terms = [self.term(w, e) for w, e in self.terms(c)]
         terms += ["…"] * bool(block.skipped_rows[1])

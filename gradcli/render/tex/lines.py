@@ -85,7 +85,7 @@ def _left_and_right(pieces: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]
 
 
 def _equation(pieces: Sequence[Any], room: float | None, edge: float) -> Iterator[str]:
-    """`left &= right`, with continuation lines if it does not fit."""
+    """An equation `left &= right`, with continuation lines if it does not fit."""
     left, right = _left_and_right(pieces)
     room = room and room - edge
     head, sign = mathematics(left), "=" if EQUALS in pieces else ""

@@ -29,11 +29,9 @@ class MatrixLines(NamedTuple):
 
 
 def render_matrix(block: Matrix[Formula], environment: Environment) -> MatrixLines:
-    """The seed, labels and entries; seed times matrix below; a tangent above, the result at the
-    right.
-    """
+    """Seed, labels, entries, and seed times matrix; a tangent above, its product at the right."""
     room = ROOM.get(environment.page, ROOM["standalone"])
-    block, names = _named(block, room - _label_width(block))
+    block, names = _with_entry_names(block, room - _label_width(block))
     left = room - _label_width(block)
     shown = cut(block, None if environment.full else left, environment, _column_width)
     arrays = [displayed(_array(block, part)) for part in _split(block, shown, left)]
@@ -49,7 +47,9 @@ def set_cell(cell: Formula | None) -> str:
 # ---- available space -----------------------------------------------------------------------------
 
 
-def _named(block: Matrix[Formula], room: float) -> tuple[Matrix[Formula], dict[Formula, Formula]]:
+def _with_entry_names(
+    block: Matrix[Formula], room: float
+) -> tuple[Matrix[Formula], dict[Formula, Formula]]:
     """The matrix with names for its long entries if not all fit, and the name of each."""
     if sum(_column_width(block, k) + COLUMN_GAP for k in range(len(block.column_labels))) <= room:
         return block, {}
@@ -110,7 +110,7 @@ def _label_width(block: Matrix[Formula]) -> float:
 
 
 def _array(block: Matrix[Formula], shown: Cut) -> str:
-    rows = [*_above(block, shown), *_within(block, shown)]
+    rows = [*_header_rows(block, shown), *_body_rows(block, shown)]
     if block.product is not None:
         name, label = set_cell(block.product_name), set_cell(block.product_label)
         rows.append(["\\hline " + name, label, *_picked(block.product, shown), ""])
@@ -120,7 +120,7 @@ def _array(block: Matrix[Formula], shown: Cut) -> str:
     return array_of(kept, columns)
 
 
-def _above(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
+def _header_rows(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
     """The labels of columns, and a tangent."""
     labels = _picked(block.column_labels, shown)
     yield [set_cell(block.seed_name), "", *labels, set_cell(block.result_name)]
@@ -128,7 +128,7 @@ def _above(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
         yield ["", set_cell(block.tangent_name), *_picked(block.tangent, shown), ""]
 
 
-def _within(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
+def _body_rows(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
     """The rows of the matrix, each with its element of the seed and of the result."""
     rule = "\\hline "
     for r in shown.rows:

@@ -14,7 +14,7 @@ SMALLER = 0.8  # scale of content that is too high
 ROW, AROUND = 1.7, 1.0  # heights, in lines, of a row with fractions and of the space around rows
 MOST_ROWS = 5  # rows of an equation on one slide
 MOST_CODE = 12  # lines of code on one slide
-ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # end of a part that stays together with the next
+ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # a block that stays with the next one
 LINE = 56  # characters of a line of text
 
 

@@ -3,7 +3,7 @@
 Knows the functions that people call with numbers, lists, arrays and None, and the message of each.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -170,43 +170,10 @@ def no_overload(
 
 def mismatch_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The start of a message that lists the types of the arguments that were passed."""
-    by_name = (f"{k}={kind_of(m, named[k])}" for k in listed_order(named))
+    by_name = (f"{k}={kind_of(m, named[k])}" for k in named)
     kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])
     kinds += ", " if named and not args else ""
     return f"{name}() received an invalid combination of arguments - got ({kinds})"
-
-
-def listed_order(names: Iterable[str]) -> list[str]:
-    """The order in which PyTorch's messages list keywords: that of a std::unordered_map of GNU's
-    library, where a name goes to the front, or to the front of those in its bucket.
-    """
-    order: list[str] = []
-    buckets: dict[int, str] = {}  # the first name of each bucket
-    for name in names:
-        bucket = _hash(name.encode()) % BUCKETS
-        order.insert(order.index(buckets[bucket]) if bucket in buckets else 0, name)
-        buckets[bucket] = name
-    return order
-
-
-BUCKETS = 13  # enough for 13 names
-
-
-def _hash(text: bytes) -> int:
-    """The hash of GNU's library: MurmurHash64A, by Austin Appleby."""
-    multiplier, mask = 0xC6A4A7935BD1E995, 2**64 - 1
-
-    def mixed(value: int) -> int:
-        return value ^ value >> 47
-
-    result = 0xC70F6907 ^ len(text) * multiplier & mask
-    whole = len(text) // 8 * 8
-    for k in range(0, whole, 8):
-        block = int.from_bytes(text[k : k + 8], "little") * multiplier & mask
-        result = (result ^ mixed(block) * multiplier & mask) * multiplier & mask
-    if text[whole:]:
-        result = (result ^ int.from_bytes(text[whole:], "little")) * multiplier & mask
-    return mixed(mixed(result) * multiplier & mask)
 
 
 def _unmatched(
@@ -214,7 +181,6 @@ def _unmatched(
 ) -> str:
     """The part of a message that says which arguments do not match a signature."""
     known = [w.partition(" = ")[0].rpartition(" ")[2] for w in wanted]
-    named = {n: named[n] for n in listed_order(named)}
     wrong = [n for n in named if n not in known[len(args) :]]
     if wrong:
         return f"keywords were incorrect: {', '.join(wrong)}"

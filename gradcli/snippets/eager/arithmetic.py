@@ -33,9 +33,7 @@ def _operand(value: Any) -> Any:
 
 
 def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
-    """An elementwise operator of two operands; `record` is a name for its grad_fn other than the
-    default.
-    """
+    """An elementwise operator of two operands; `record` is a name for its grad_fn."""
     if _operand(left) is NotImplemented or _operand(right) is NotImplemented:
         return NotImplemented
     if name in ("mul", "div", "pow"):

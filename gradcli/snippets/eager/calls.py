@@ -390,9 +390,7 @@ def _overload(name: str, arguments: Collection[Any]) -> str:
 
 
 def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:
-    """The array of `target.add_(other, alpha=...)`, rounded once, for float32 tensors; otherwise
-    None.
-    """
+    """The array of float32 `target.add_(other, alpha=...)`, rounded once; otherwise None."""
     if alpha == 1 or name not in ("add", "sub") or len(args) != 1:
         return None
     operands = (target, args[0])
@@ -402,9 +400,7 @@ def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> A
 
 
 def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]) -> None:
-    """Raise PyTorch's error if the result of an in-place operation does not have the target's shape
-    or dtype.
-    """
+    """Raise PyTorch's error if an in-place result has another shape or dtype than the target."""
     check_output_shape(target, graph.shape)
     result = result_type(list(operands), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:

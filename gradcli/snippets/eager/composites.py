@@ -174,9 +174,7 @@ def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0)
 
 @define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
-    """Elements of two tensors chosen by a condition; with a condition alone, the indices where it
-    holds.
-    """
+    """Elements chosen by a condition; with a condition alone, the indices where it holds."""
     if not named:
         check_where(m, [condition, *args])
     if not (args or named):

@@ -36,6 +36,7 @@ from .dtypes import (
 )
 from .kernels import not_implemented
 from .layouts import drawn_over
+from .maker_arguments import check_steps
 from .mode import MODE
 from .records import rename, underived, with_zeros
 from .single import fused, fused_double
@@ -256,9 +257,12 @@ def linspace(
         low, high = multiply_add(step, up, a), multiply_add(-step, down, b)
     else:
         low, high = number(a) + step * up, number(b) - step * down
-    return finished(
-        Tensor(np.where(places < max(steps // 2, 1), low, high).astype(kind.numpy), kind), **options
-    )
+    return finished(Tensor(_halves(low, high).astype(kind.numpy), kind), **options)
+
+
+def _halves(low: Any, high: Any) -> Any:
+    """The first half of `low` and the second of `high`: PyTorch counts from the nearer end."""
+    return np.where(np.arange(len(low)) < max(len(low) // 2, 1), low, high)
 
 
 @define("torch")
@@ -266,15 +270,14 @@ def logspace(
     m: Machine, start: Any, end: Any, steps: int, base: float = 10.0, **options: Any
 ) -> Tensor:
     """Powers of `base` with evenly spaced exponents, including both ends."""
-    if steps < 0:
-        raise error("RuntimeError", "number of steps must be non-negative")
+    check_steps(steps)
     kind = options.pop("dtype", None) or MODE.default_dtype
     a, b = (float(v.data.item() if isinstance(v, Tensor) else v) for v in (start, end))
     m.spend(memory=8 * steps)
     step, places = (b - a) / max(steps - 1, 1), np.arange(steps)
     low, high = a + step * places, b - step * (steps - 1 - places)
-    exponents = np.where(places < max(steps // 2, 1), low, high)
-    return finished(Tensor(np.power(float(base), exponents).astype(kind.numpy), kind), **options)
+    array = np.power(float(base), _halves(low, high)).astype(kind.numpy)
+    return finished(Tensor(array, kind), **options)
 
 
 # ---- random numbers ------------------------------------------------------------------------------

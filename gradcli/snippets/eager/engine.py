@@ -40,13 +40,13 @@ class Pass:
     ):
         self.m, self.roots, self.keep, self.create_graph = m, roots, keep, create_graph
         self.accumulate = accumulate
-        self.captured: dict[Edge, Tensor | None] = dict.fromkeys(wanted or ())
-        self.buffers: dict[Target, Gradients] = {}
-        self.waiting: dict[Target, int] = {}
-        self.needed: set[Target] | None = None
+        self.captured: dict[Edge, Tensor | None] = dict.fromkeys(wanted or ())  # their gradients
+        self.buffers: dict[Target, Gradients] = {}  # gradients that have arrived at a node
+        self.waiting: dict[Target, int] = {}  # nodes that a node waits for
+        self.needed: set[Target] | None = None  # nodes before the wanted edges; None: all
         self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
         self.fused: set[Record] = set()  # nodes that are one node in PyTorch with one that ran
-        self.aims: set[Target] = set()  # wanted nodes that also run, as the pass adds to .grad
+        self.wanted_nodes: set[Target] = set()  # that run too: the pass adds to .grad
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
@@ -57,11 +57,13 @@ class Pass:
                 if edge:
                     self.waiting[edge.record] = self.waiting.get(edge.record, 0) + 1
         if wanted is not None:
-            aims = {edge.record for edge in wanted}
-            self.aims = aims if self.accumulate else set()
+            wanted_nodes = {edge.record for edge in wanted}
+            self.wanted_nodes = wanted_nodes if self.accumulate else set()
             self.needed = set()
             for record in order:  # a node comes after those that it sends to
-                if record in aims or any(e and e.record in self.needed for e in record.edges):
+                if record in wanted_nodes or any(
+                    e and e.record in self.needed for e in record.edges
+                ):
                     self.needed.add(record)
 
     def will_run(self, record: Target) -> bool:
@@ -98,11 +100,11 @@ class Pass:
         arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
             if [edge.record for edge, _ in self.roots] == [record]:
-                self._hooked(record, arrived)
+                self._after_hooks(record, arrived)
             return sent
-        grads = self._hooked(record, list(arrived))
-        onwards = self.needed is None or any(e.record in self.needed for e in sent)
-        runs = onwards or record in self.aims
+        grads = self._after_hooks(record, list(arrived))
+        sends_on = self.needed is None or any(e.record in self.needed for e in sent)
+        runs = sends_on or record in self.wanted_nodes
         for edge in self.captured:  # before the pre-hooks of a node that runs, as in PyTorch
             if edge.record is record:
                 self.captured[edge] = (arrived if runs else grads)[edge.output]
@@ -125,10 +127,8 @@ class Pass:
         accumulate(self.m, record.tensor, grads[0], self.create_graph)
         after_record_hooks(self.m, record, (), grads)
 
-    def _hooked(self, record: Target, grads: Gradients) -> Gradients:
-        """The gradients of a node's outputs after the tensors' hooks; retained ones are stored in
-        .grad.
-        """
+    def _after_hooks(self, record: Target, grads: Gradients) -> Gradients:
+        """The gradients of a node's outputs after hooks; retained ones are stored in .grad."""
         return after_tensor_hooks(self.m, record, grads)
 
     def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
@@ -155,9 +155,7 @@ class Pass:
 
 
 def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
-    """A gradient summed and cast to its input's shape and dtype, with the checks of PyTorch's
-    engine.
-    """
+    """A gradient summed and cast to its input's shape and dtype, with PyTorch's checks."""
     meta = edge.record.metas[edge.output]
     if isinstance(gradient, MetaTensor):
         text = f"Function {record.name} returned an invalid gradient at index {place} - expected "

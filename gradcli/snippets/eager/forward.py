@@ -63,7 +63,7 @@ class Linearized(Object):
                 continue
             arriving = [result.get(edge) if edge else None for edge in record.edges]
             if any(t is not None for t in arriving):
-                for k, tangent in enumerate(self._through(m, record, arriving)):
+                for k, tangent in enumerate(self._output_tangents(m, record, arriving)):
                     if tangent is not None:
                         result[Edge(record, k)] = tangent
         return [result.get(o.edge) if o.edge else None for o in self.outputs]
@@ -76,7 +76,7 @@ class Linearized(Object):
         nodes = [r.call[0] if isinstance(r.call, tuple) else None for r in records]
         return all(isinstance(n, Node) and n.op.name in LINEAR + JOINING for n in nodes)
 
-    def _through(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
+    def _output_tangents(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The tangents of an operation's outputs from those of its inputs."""
         node = record.call[0] if isinstance(record.call, tuple) else None
         if not isinstance(node, Node):

@@ -254,7 +254,7 @@ PRODUCT_GRADIENTS: dict[tuple[int, ...], tuple[str | None, str | None]] = {
     (3, 2): ("ViewBackward0", "MmBackward0"),
     (4, 2): ("ViewBackward0", "MmBackward0"),
 }
-MATRICES = {"MmBackward0": 0, "AddmmBackward0": 1}  # from which position on inputs are matrices
+MATRICES = {"MmBackward0": 0, "AddmmBackward0": 1}  # the position of the first matrix
 BY_PLACE = {
     ("MvBackward0", 1): "MvBackward0",
     ("MaskedFillBackward1", 0): "MaskedFillBackward0",

@@ -165,7 +165,7 @@ def _plain(part: Any) -> Any:
     if isinstance(part, np.ndarray):
         return _of_array(part)
     if isinstance(part, slice):
-        return slice(*map(_end, (part.start, part.stop, part.step)))
+        return slice(*map(_slice_bound, (part.start, part.stop, part.step)))
     if isinstance(part, int) or part is None or part is Ellipsis:
         return part
     raise error(
@@ -216,7 +216,7 @@ def _of_array(array: Any) -> Any:
     return int(array) if array.ndim == 0 and array.dtype.kind == "i" else array
 
 
-def _end(end: Any) -> Any:
+def _slice_bound(end: Any) -> Any:
     """The start, stop or step of a slice."""
     end = _host(end)
     if isinstance(end, Tensor):

@@ -227,12 +227,12 @@ def trunc_normal_(
     """Fill with normal numbers between a and b: numbers outside are drawn again. If few fall
     inside, uniform numbers are drawn instead, and accepted in proportion to the density.
     """
-    inside = _below((b - mean) / std) - _below((a - mean) / std)
+    inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     draw = _normal_between if inside > 0.3 else _kept_by_density
     return _write(tensor, draw(tensor, (mean, std, a, b), {"generator": generator}))
 
 
-def _below(x: float) -> float:
+def _normal_cdf(x: float) -> float:
     """The cumulative distribution function of a standard normal variable."""
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 

@@ -34,7 +34,7 @@ def laid_out(node: Node, tensors: Sequence[Tensor], value: Any) -> Any:
     name = node.op.name
     attention = name == "scaled_dot_product_attention" and value.ndim == 4
     if node.op.family == "elementwise" or name in KEEP_ORDER or attention:
-        return _ordered(value, _order(value.shape, tensors))
+        return _ordered(value, _order_of_strides(value.shape, tensors))
     if name in KEEP_CHANNELS and any(map(_channels_last, tensors)):
         return _ordered(value, CHANNELS_LAST)
     return np.ascontiguousarray(value)
@@ -69,21 +69,21 @@ def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
     """Random numbers for a tensor, drawn in the order of its memory."""
     if tensor.data.flags.c_contiguous:
         return draw(tensor.shape)
-    outer = tuple(reversed(_order(tensor.shape, [tensor])))
+    outer = tuple(reversed(_order_of_strides(tensor.shape, [tensor])))
     drawn = draw(tuple(tensor.shape[d] for d in outer))
     return drawn.transpose(np.argsort(outer))
 
 
-def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
+def _order_of_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
     """The dimensions ordered by their strides, as by TensorIterator: the first input whose strides
     differ decides between two dimensions.
     """
-    steps = [_steps(shape, t) for t in tensors]
+    steps = [_result_strides(shape, t) for t in tensors]
     order = list(reversed(range(len(shape))))
     for last in range(1, len(order)):
         place = last
         for before in reversed(range(last)):
-            side = _compared(shape, steps, order[before], order[place])
+            side = _compare_strides(shape, steps, order[before], order[place])
             if side > 0:
                 order[before], order[place] = order[place], order[before]
                 place = before
@@ -92,14 +92,14 @@ def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
     return order
 
 
-def _steps(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
+def _result_strides(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
     """The stride of each dimension of the result in an input, 0 if it is broadcast."""
     added = len(shape) - tensor.ndim
     dims = zip(tensor.shape, shape[added:], tensor.strides, strict=True)
     return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in dims]
 
 
-def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
+def _compare_strides(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
     """A positive number if dimension `b` has smaller strides than `a`, negative if larger."""
     for s in steps:
         if not s[a] or not s[b]:

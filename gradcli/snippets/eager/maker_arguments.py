@@ -230,7 +230,12 @@ def _check_linspace(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -
     arguments = dict(zip(NAMED["linspace"], args)) | dict(named)
     if not all(k in arguments for k in NAMED["linspace"]) or not _is_integer(arguments["steps"]):
         raise _wrong(m, "linspace", args, named)
-    if isinstance(arguments["steps"], int) and arguments["steps"] < 0:
+    check_steps(arguments["steps"])
+
+
+def check_steps(steps: Any) -> None:
+    """Refuse a negative number of points of torch.linspace or torch.logspace."""
+    if isinstance(steps, int) and steps < 0:
         raise error("RuntimeError", "number of steps must be non-negative")
 
 

@@ -538,7 +538,7 @@ def _data(m: Machine, self: Tensor) -> Tensor:
     output.version = Version(beside=self.version)
     output.inference, output.level = self.inference, self.level
     if self.inference:
-        output.fields["counts_changes"] = True  # unlike other inference tensors
+        output.fields["counts_changes"] = True  # other inference tensors do not count theirs
     return output
 
 

@@ -51,7 +51,7 @@ class OperatorBackward:
             return [through(record, tensors[0], gradient)]
         output = unpacked[-1] if self.back.reads_output else None
         if any(saved.changed_unseen for saved in (*record.saved, *record.guards)):
-            output = self._again(record, tensors, output)
+            output = self._current_output(record, tensors, output)
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
         answers = run(self, tensors, output, gradient, record)
@@ -60,7 +60,7 @@ class OperatorBackward:
         _lay_out(self.plan.node, record, gradient, result)
         return result
 
-    def _again(
+    def _current_output(
         self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
     ) -> Tensor | None:
         """The output after saved tensors were changed through `.data`: recomputed from them if
@@ -81,9 +81,7 @@ class OperatorBackward:
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
     def values_of_nodes(self, inputs: Mapping[int, Any], output: Any, gradient: Any) -> Any:
-        """The values that the rule depends on, by node: inputs, upstream gradient, and output if
-        needed.
-        """
+        """The values that the rule needs, by node: inputs, upstream gradient, output."""
         values = {self.plan.leaves[k]: value for k, value in inputs.items()}
         values[self.back.seed] = gradient
         if output is not None:
@@ -121,20 +119,20 @@ def _untracked(
     if record.name == "SoftmaxBackward0" and backward.plan.node.shape:
         arrays = [of_softmax(gradient.data, arrays[0], backward.plan.node.attrs["dim"])]
     if record.name in ("MmBackward0", "AddmmBackward0") and backward.compute.size == 4:
-        arrays = _of_factors(backward, record, gradient, arrays)
+        arrays = _matmul_gradients(backward, record, gradient, arrays)
     if record.name in SCATTERED or record.name == "MaskedSelectBackward0":
         negative = negative_zeros(gradient.data)
         if negative.any():  # PyTorch writes these and does not add them to 0
             values[backward.back.seed] = negative
             arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
     name = backward.plan.node.op.name
-    answers = [_gradient(a, backward.compute, gradient, name) for a in arrays]
+    answers = [_as_tensor_of(a, backward.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
         answers[0].data.flags.writeable = False  # in PyTorch it may be an expanded tensor
     return answers
 
 
-def _of_factors(
+def _matmul_gradients(
     backward: OperatorBackward, record: Record, received: Tensor, arrays: Sequence[Any]
 ) -> list[Any]:
     """The gradients of a product of matrices; that of a column-major factor is computed transposed,
@@ -153,7 +151,7 @@ def _of_factors(
     return result
 
 
-def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
+def _as_tensor_of(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
     """The gradient that an operator returns, as a tensor. If the array is that of the upstream
     gradient, this is returned; a view of it shares its memory, since programs may write to it.
     """
@@ -162,7 +160,7 @@ def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor |
     if array is received.data:
         return received
     array = array.astype(dtype.numpy, copy=False)
-    if _is_laid_out(array, received, name):
+    if _needs_own_memory(array, received, name):
         return Tensor(np.array(array, order="C"), dtype)
     gradient = Tensor(array, dtype)
     if np.may_share_memory(array, received.data):
@@ -171,7 +169,7 @@ def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor |
     return gradient
 
 
-def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
+def _needs_own_memory(array: Any, received: Tensor, name: str) -> bool:
     """Whether PyTorch's gradient has memory of its own where NumPy's is broadcast: the backward of
     mean, for example, divides the expanded gradient.
     """
@@ -195,11 +193,11 @@ def _tracked(
     if refusal is not None:
         with recording(False):
             answers = _untracked(backward, tensors, output, gradient, record)
-        _refuse_again(refusal, node, [*tensors.values(), gradient], answers)
+        _refuse_double_backward(refusal, node, [*tensors.values(), gradient], answers)
         return answers
     answers = _recorded(backward, tensors, output, gradient, record)
     for answer in answers:
-        if answer is not None and _is_laid_out(answer.data, gradient, node.op.name):
+        if answer is not None and _needs_own_memory(answer.data, gradient, node.op.name):
             answer.data, answer.view = np.array(answer.data, order="C"), None
             answer.version, answer.recorded_version = Version(), 0
     return answers
@@ -236,33 +234,27 @@ def _add_zeros(
     edges: Sequence[Edge | None],
     names: Sequence[str | None],
 ) -> None:
-    """Replace the grad_fns of gradients by ones that also send zeros to the input, if PyTorch does
-    so.
-    """
+    """Let gradients also send zeros to the input, where PyTorch does so."""
     zeros = node.op.name in ZERO_SECOND
     if not zeros and record.name not in SEPARATE:
         return
     for answer, edge, name in zip(answers, edges, names):
         if answer is not None and name is not None and edge is not None:
-            _with_zeros(answer, edge, name, zeros)
+            _send_zeros(answer, edge, name, zeros)
 
 
-def _refuse_again(
+def _refuse_double_backward(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
-    """Make a second backward pass through the gradients raise, if PyTorch has no derivative for
-    them.
-    """
+    """Make a second backward through the gradients raise, as PyTorch has no derivative."""
     built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:
             underived(refusal, built, operands, answer, None)
 
 
-def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
-    """Give a gradient a grad_fn that sends zeros to the operation's input, if it does not depend on
-    it.
-    """
+def _send_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
+    """Give a gradient that does not depend on an input a grad_fn that sends zeros to it."""
     record = gradient.record
     if record is not None and not zeros:
         return

@@ -123,9 +123,7 @@ class InputGradients:
         return arrays if by_kernel is None else [by_kernel, *arrays[1:]]
 
     def _by_kernel(self, values: dict[Any, Any]) -> Any:
-        """The gradient of the first input with the rounding of PyTorch's kernel; None if it is not
-        known.
-        """
+        """The gradient of the first input, rounded as by PyTorch's kernel; None if unknown."""
         if 0 not in self.places:
             return None
         node, plan = self.plan.node, self.plan

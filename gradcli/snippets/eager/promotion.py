@@ -51,14 +51,10 @@ def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
     ]
 
 
-# Losses whose output has the dtype of their input, also where that of the target is wider.
-OF_INPUT = frozenset(["huber_loss", "soft_margin_loss", "hinge_embedding_loss"])
-
-
 def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType:
     """The dtype of an operation's output."""
     first = inputs[0] if inputs else None
-    if node.op.name in OF_INPUT and isinstance(first, Tensor) and first.dtype.is_floating:
+    if node.op.dtype == "first" and isinstance(first, Tensor) and first.dtype.is_floating:
         return first.dtype
     if node.dtype == "float":
         return compute

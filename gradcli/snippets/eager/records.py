@@ -54,9 +54,7 @@ def shown(record: Any) -> str:
 
 
 def compose(output: Tensor, function: str, *operands: Tensor) -> Tensor:
-    """Note at the grad_fn of an output which function, composed of several operations, computed the
-    output.
-    """
+    """Note at an output's grad_fn the composed function whose last operation it is."""
     if output.record is not None:
         output.record.composed = Composed(function, operands, [x.edge for x in operands])
     return output

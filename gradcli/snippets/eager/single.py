@@ -1,7 +1,8 @@
 """Operators in single precision with the rounding of PyTorch's CPU kernels.
 
-The steps are the same: cascade sums, fused multiply-adds, intermediate results in double precision.
-So the last digits that `.item()` prints agree; those of matrix products, for small matrices.
+The steps are those of the kernels: cascade sums, fused multiply-adds, intermediate results in
+double precision. So results agree with PyTorch's to the last digit; those of matrix products only
+if the matrices are small.
 """
 
 import math
@@ -19,14 +20,15 @@ LANES = 8  # floats in a vector register
 BRANCHES = 4  # partial sums of a row that are computed at the same time
 BLOCK = 16  # terms that are added before their sum is added to the next level
 LEVELS = 4  # of a cascade sum
-LONGEST = 128  # matrix products with more terms in an element, and
-MOST_TERMS = 1 << 18  # more terms in all elements together, are left to NumPy
-PACKED = 4, 12  # rows and columns from which on products use fused multiply-adds
+# Matrix products with more terms in an element, and more terms in all elements together, are
+# computed by NumPy.
+LONGEST, MOST_TERMS = 128, 1 << 18
+PACKED = 4, 12  # least numbers of rows and columns for which products use fused multiply-adds
 SMALL_PRODUCT = 400  # terms up to which a product in a batch is computed with plain loops
 PANEL = 192  # terms whose sum is added to those of other panels
-# fused multiply-adds are used for all rows, not only for groups of four, of products with
-TILE = 16  # at most so many columns and terms, or
-TILED_ROWS = 12  # more rows
+# Fused multiply-adds are used for all rows, not only for groups of four, if there are at most TILE
+# columns and terms, or more than TILED_ROWS rows.
+TILE, TILED_ROWS = 16, 12
 
 Kernel = Callable[..., Any]
 KERNELS: dict[str, Kernel] = {}
@@ -44,9 +46,7 @@ def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
 
 
 def kernel_of(name: str, otherwise: Kernel) -> Kernel:
-    """The function that computes an operator: the kernel of this file if all floats are in single
-    precision.
-    """
+    """The kernel of an operator, which runs if all floats are in single precision."""
     kernel = KERNELS.get(name)
     if kernel is None:
         return otherwise
@@ -70,7 +70,7 @@ def _kernel(*names: str) -> Callable[[Kernel], Kernel]:
 
 
 def _single(arrays: Sequence[Any]) -> bool:
-    """Whether there are floats, and all are in single precision."""
+    """Whether there are floating arrays, and all of them are in single precision."""
     dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray | np.generic)]
     return np.float32 in dtypes and all(d == np.float32 or d.kind in "bi" for d in dtypes)
 
@@ -166,7 +166,7 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
         return np.zeros(shape, np.float32)
     if all(x.shape[d] == 1 for d in axis):
         return x.reshape(shape) + np.float32(0)  # the sum starts at 0: -0 becomes 0
-    return _along(x, axis).reshape(shape)
+    return _sums_along(x, axis).reshape(shape)
 
 
 @_kernel("sum_to_size")
@@ -189,11 +189,11 @@ def mean(x: Any, *, dim: Any, keepdim: bool) -> Any:
     return total(x, axis, keepdim) / np.float32(count)
 
 
-def _along(x: Any, axis: tuple[int, ...]) -> Any:
+def _sums_along(x: Any, axis: tuple[int, ...]) -> Any:
     """The sums along dimensions, without keepdim; terms are added in the order of their memory."""
     by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     others = [d for d in range(x.ndim) if d not in axis]
-    groups = _joined(x, by_stride)
+    groups = _merged_sizes(x, by_stride)
     unreduced = sorted((d for d in others if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     steps = (
         x.strides[by_stride[0]] if by_stride else 4,
@@ -212,10 +212,8 @@ def _along(x: Any, axis: tuple[int, ...]) -> Any:
     return _one_by_one(np.stack(parts)).reshape(outer)
 
 
-def _joined(x: Any, dims: Sequence[int]) -> list[int]:
-    """The sizes of dimensions, innermost first; dimensions that are contiguous with each other are
-    joined.
-    """
+def _merged_sizes(x: Any, dims: Sequence[int]) -> list[int]:
+    """The sizes, innermost first; dimensions that are contiguous together count as one."""
     sizes: list[int] = []
     step = 0
     for d in dims:
@@ -301,7 +299,7 @@ def cumprod(x: Any, *, dim: int) -> Any:
 
 @_kernel("matmul", "mm", "mv", "bmm", "dot")
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product; the terms of an element are added in PyTorch's order if there are few."""
+    """The matrix product, with terms added in PyTorch's order unless there are many."""
     length = a.shape[-1]
     if length == 1:
         return _outer(a, b)
@@ -335,8 +333,9 @@ def _of_many(left: Any, right: Any) -> Any:
 
 
 def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> Any:
-    """The product of two matrices, written at `place`: whole rows of tiles by fused steps, the rest
-    by small kernels.
+    """The product of two matrices. Groups of four rows are computed by fused multiply-adds, the
+    other rows and small matrices by plain sums. `place` is the position of the result in the memory
+    of a batch, on which the alignment of its rows depends.
     """
     (rows, length), columns = left.shape, right.shape[1]
     if rows == columns == 1 and right.strides[1] == 4:
@@ -357,7 +356,9 @@ def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> 
 
 
 def _small_product(a: Any, b: Any, place: int) -> Any:
-    """A product that is written at `place`, in the order of the kernel for the factors' layout."""
+    """The product of small matrices, with the order of terms that PyTorch's kernel has for the
+    memory layout of the factors.
+    """
     if a.strides[1] == b.strides[0] == 4:
         return _row_by_row(a, b)
     result = _terms(a, b)
@@ -367,9 +368,7 @@ def _small_product(a: Any, b: Any, place: int) -> Any:
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A matrix product whose elements have one term each; -0 becomes 0 only in a product with a
-    vector.
-    """
+    """A matrix product with one term in each element; for a vector -0 becomes 0."""
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
 
@@ -382,7 +381,7 @@ def _terms(a: Any, b: Any) -> Any:
 
 
 def _fused_terms(a: Any, b: Any) -> Any:
-    """A product by fused multiply-adds, in panels of terms whose sums are added."""
+    """A product by fused multiply-adds; the sums of panels of PANEL terms are added."""
     length = a.shape[1]
     panel = length if length <= PANEL else min(length // 2, PANEL)
     a, b = _double(a), _double(b)
@@ -396,7 +395,9 @@ def _fused_terms(a: Any, b: Any) -> Any:
 
 
 def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
-    """Recompute the elements before the first aligned one of each row, eight terms at a time."""
+    """Recompute, in each row of a result, the elements before the first that is aligned in memory
+    to four floats: their terms are added in groups of eight.
+    """
     columns = b.shape[1]
     for row in range(len(a)):
         before = -(place + row * columns) % 4
@@ -405,7 +406,9 @@ def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
 
 
 def _in_eights(terms: Any) -> Any:
-    """Sums of columns: of each eight terms, four are added one by one, then the sum of the rest."""
+    """Sums of columns in groups of eight terms: four are added to the total one by one, then the
+    sum of the other four.
+    """
     count = len(terms) // 8 * 8
     total = np.zeros(terms.shape[1:], np.float32)
     for start in range(0, count, 8):
@@ -575,9 +578,7 @@ def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
 
 @_kernel("pow")
 def power(a: Any, b: Any) -> Any:
-    """a ** b, computed in double precision, except exponents that PyTorch computes by products and
-    roots.
-    """
+    """a ** b in double precision, except exponents that PyTorch computes by products and roots."""
     if type(b) in (int, float) and b in (2, 3, 0.5, -0.5, -1, 1, 0):
         return SHORT_POWERS[b](a) if b in SHORT_POWERS else np.power(a, np.float32(b))
     return np.power(_double(a), _double(b)).astype(np.float32)
@@ -628,9 +629,7 @@ def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
 
 
 def _length(rows: Any) -> Any:
-    """The Euclidean norm of columns: LANES squares at a time, then four; the remaining ones are
-    fused.
-    """
+    """The Euclidean norm of columns: LANES squares at a time, then four, then fused."""
     squares = rows * rows
     in_lanes, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
     lanes = _one_by_one(squares[:in_lanes].reshape((-1, LANES, *rows.shape[1:])))
@@ -727,9 +726,7 @@ def _smoothed(target: Any, smoothing: float, classes: int) -> Any:
 
 
 def _in_levels(places: Sequence[int], terms: Any) -> Any:
-    """A cascade sum of the terms at `places`: in blocks of BLOCK, whose sums are added in blocks
-    again.
-    """
+    """A cascade sum of the terms at `places`, in blocks of BLOCK and blocks of these."""
     sums = [np.float32(0)] * (2 * LEVELS)
     for place, term in zip(places, terms):
         sums[0] += term
@@ -1051,9 +1048,7 @@ MOST_ROWS = 5  # of a matrix that is eliminated here; LAPACK's steps for larger 
 
 
 def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
-    """LU decomposition with partial pivoting: L and U in one matrix, the order of the rows, and its
-    sign.
-    """
+    """LU decomposition with pivoting: L and U in one matrix, the order of rows, its sign."""
     lu, order, sign = np.array(matrix), list(range(len(matrix))), 1
     size = len(lu)
     for k in range(size):
@@ -1130,8 +1125,8 @@ CONDITIONS |= dict.fromkeys(("inv", "solve", "det"), _small)
 def in_half(
     name: str, dtype: str, narrow: Kernel, arrays: Sequence[Any], attrs: dict[str, Any]
 ) -> Any:
-    """The result of an operator in half precision, as a float32 array; `narrow` rounds to `dtype`.
-    NotImplemented if PyTorch rounds no intermediate result.
+    """The result of an operator in half precision, as a float32 array; `narrow` rounds an array to
+    `dtype`. NotImplemented if PyTorch does not round intermediate results of this operator.
     """
     own = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
     return own(narrow, *arrays, **attrs) if own else NotImplemented

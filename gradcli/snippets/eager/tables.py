@@ -144,9 +144,7 @@ IN_PYTHON = "torch.autograd"  # its functions are Python code, so Python checks 
 
 
 def _checked(path: str, value: Any) -> Any:
-    """A function of a module, with checks of its tensors and support for `out=`; any other value is
-    returned unchanged.
-    """
+    """A function of a module with checks of its tensors and `out=`; others unchanged."""
     if not isinstance(value, Builtin) or path.startswith(IN_PYTHON):
         return value
     function = value.function

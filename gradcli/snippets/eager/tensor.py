@@ -110,9 +110,7 @@ class Origin(NamedTuple):
 
 
 class Composed(NamedTuple):
-    """A call that PyTorch computes by several operations: the function, its operands, and the edge
-    to each of them.
-    """
+    """A call that PyTorch computes by several operations: function, operands, their edges."""
 
     function: str
     operands: Sequence[Any]

@@ -117,9 +117,7 @@ def _is_outside(target: Tensor) -> bool:
 
 
 def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") -> None:
-    """Refuse to write batched values into a tensor that is not batched; `name` is PyTorch's name of
-    the operation.
-    """
+    """Refuse to write batched values into a tensor that is not batched; `name` for messages."""
     if MODE.transforms and lacks_batch(target, [value]):
         raise error("RuntimeError", NOT_BATCHED.format(name))
 
@@ -188,9 +186,7 @@ def _check_autograd(target: Tensor, operands: Sequence[Tensor]) -> None:
 
 
 def check_view(view: Tensor, *, directly: bool) -> None:
-    """Refuse to change a view, or a tensor that shares its memory, if autograd cannot follow the
-    change.
-    """
+    """Refuse to change a view, or its memory, if autograd cannot follow the change."""
     creation = view.view.creation if view.view else ""
     if not creation:
         return
@@ -219,9 +215,7 @@ def readable(tensor: Tensor) -> bool:
 
 
 def _check_overlap(target: Tensor, other: Tensor) -> None:
-    """Refuse to write to memory that an operand reads, unless both have the same elements in the
-    same order.
-    """
+    """Refuse to write to memory that an operand reads, unless both are the same elements."""
     a, b = target.data, other.data
     if not np.may_share_memory(a, b):
         return

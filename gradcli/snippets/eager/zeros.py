@@ -55,7 +55,7 @@ def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
     """The maximum or minimum along dimensions; a zero has the sign of the first one in memory."""
     dim = attrs["dim"]
     dims = range(x.ndim) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
-    along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # as in memory
+    along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # outermost first
     unreduced = [d for d in range(x.ndim) if d not in along]
     rows = x.transpose(*unreduced, *along).reshape(*(x.shape[d] for d in unreduced), -1)
     if max(rows.shape[-1], _side_by_side(x, unreduced)) * x.itemsize >= 2 * VECTOR:

@@ -5,7 +5,7 @@
 
 are the call that makes a layer, whose arguments become attributes; its output, in which names are
 attributes or inputs; and what its text shows: `p=` with the name, `p` without, `p?` if it is true.
-The weights of a loss are buffers.
+A name that ends in Loss is a loss, whose weights are buffers.
 """
 
 import ast
@@ -29,7 +29,7 @@ def as_class(entry: str, module: str) -> str:
     call, output, shown = (part.strip() for part in entry.split("|"))
     name, _, parameters = call.removesuffix(")").partition("(")
     arguments = _names(parameters)
-    is_loss = "reduction=reduction" in output
+    is_loss = name.endswith("Loss")
     forward = _Forward({*arguments, *OF_MODULES})
     computed = ast.unparse(forward.visit(ast.parse(output, mode="eval")))
     lines = [f"class {name}({module}{'_Loss' if is_loss else 'Module'}):"]

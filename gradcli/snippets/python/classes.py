@@ -25,13 +25,13 @@ from .values import (
 
 # ---- dataclasses ---------------------------------------------------------------------------------
 
-FIELD = Class("Field", (OBJECT,), module="dataclasses")
+FIELD_CLASS = Class("Field", (OBJECT,), module="dataclasses")
 FROZEN = Class("FrozenInstanceError", (EXCEPTIONS["AttributeError"],), module="dataclasses")
 
 
 class Field:
     """A field of a dataclass or a named tuple: its default, and which generated methods use it. A
-    program sees an Instance of FIELD instead.
+    program sees an Instance of FIELD_CLASS instead.
     """
 
     __slots__ = ("compare", "default", "factory", "in_repr", "init", "name")
@@ -51,7 +51,7 @@ class Field:
 def make_field(m: Any, **options: Any) -> Instance:
     """dataclasses.field."""
     refuse_options("field", options, ("kw_only",))
-    return Instance(FIELD, payload=options)
+    return Instance(FIELD_CLASS, payload=options)
 
 
 def refuse_options(function: str, options: dict[str, Any], names: Iterable[str]) -> None:
@@ -84,15 +84,15 @@ def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
     cls.cache["frozen"] = options.get("frozen", False)
     methods: dict[str, Callable] = {}
     if options.get("init", True):
-        methods["__init__"] = starter(cls, fields)
+        methods["__init__"] = init_method(cls, fields)
     if options.get("repr", True):
-        methods["__repr__"] = lambda m, self: shown(m, self, fields.values())
+        methods["__repr__"] = lambda m, self: repr_of(m, self, fields.values())
     if options.get("eq", True):
-        methods["__eq__"] = lambda m, a, b: compared(m, "Eq", a, b, fields.values())
+        methods["__eq__"] = lambda m, a, b: compare(m, "Eq", a, b, fields.values())
     if options.get("order"):
         for name in ("Lt", "LtE", "Gt", "GtE"):
             method = {"Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}[name]
-            methods[method] = lambda m, a, b, name=name: compared(m, name, a, b, fields.values())
+            methods[method] = lambda m, a, b, name=name: compare(m, name, a, b, fields.values())
     if cls.cache["frozen"]:
         methods["__setattr__"] = refuse_frozen
         methods["__hash__"] = lambda m, self: m.hash(key_of(m, self, fields.values()))
@@ -109,7 +109,7 @@ def declared(cls: Class, name: str) -> Field:
     Raises Python's ValueError for a list, dict or set as default.
     """
     default = cls.members.get(name, MISSING)
-    if isinstance(default, Instance) and default.cls is FIELD:
+    if isinstance(default, Instance) and default.cls is FIELD_CLASS:
         field = Field(name, MISSING, default.payload)
         del cls.members[name]
         if field.default is not MISSING:
@@ -134,11 +134,11 @@ def check_order(fields: Iterable[Field]) -> None:
         optional = optional or (field.init and field.optional)
 
 
-def starter(cls: Class, fields: dict[str, Field]) -> Callable:
+def init_method(cls: Class, fields: dict[str, Field]) -> Callable:
     """The `__init__` of a dataclass."""
     init_fields = [f for f in fields.values() if f.init]
 
-    def start(m: Any, self: Any, *args: Any, **named: Any) -> None:
+    def init(m: Any, self: Any, *args: Any, **named: Any) -> None:
         values = arguments(f"{cls.name}.__init__()", init_fields, args, named)
         for field in fields.values():
             value = values.get(field.name, field.default)
@@ -147,10 +147,9 @@ def starter(cls: Class, fields: dict[str, Field]) -> Callable:
             if value is not MISSING:
                 m.set_field(self, field.name, value)
         if m.class_of(self).lookup("__post_init__") is not MISSING:
-            after = m.class_of(self).lookup("__post_init__")
-            m.call(after, (self,))
+            m.call(m.class_of(self).lookup("__post_init__"), (self,))
 
-    return start
+    return init
 
 
 def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +183,7 @@ def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]
     return values
 
 
-def shown(m: Any, self: Any, fields: Iterable[Field]) -> str:
+def repr_of(m: Any, self: Any, fields: Iterable[Field]) -> str:
     """The `__repr__` of a dataclass."""
     parts = [f"{f.name}={m.repr(m.get(self, f.name))}" for f in fields if f.in_repr]
     return f"{m.type_name(self)}({', '.join(parts)})"
@@ -195,7 +194,7 @@ def key_of(m: Any, self: Any, fields: Iterable[Field]) -> tuple:
     return tuple([m.get(self, f.name) for f in fields if f.compare])
 
 
-def compared(m: Any, name: str, a: Any, b: Any, fields: Iterable[Field]) -> Any:
+def compare(m: Any, name: str, a: Any, b: Any, fields: Iterable[Field]) -> Any:
     """A comparison method of a dataclass; `name` is Lt, LtE, Gt, GtE or Eq."""
     if m.class_of(a) is not m.class_of(b):
         return NotImplemented
@@ -227,9 +226,7 @@ def as_tuple(m: Any, value: Any) -> Any:
 
 
 def unpacked(m: Any, value: Any, whole: Callable[[dict[str, Any]], Any]) -> Any:
-    """The values of the fields by name, also those of dataclasses within them, as `whole` makes of
-    each dict.
-    """
+    """The fields by name, also those of inner dataclasses, as `whole` makes of each dict."""
 
     def inner(v: Any) -> Any:
         m.spend()
@@ -255,7 +252,7 @@ def field_objects(m: Any, value: Any) -> tuple:
     """dataclasses.fields; the results have a name only."""
     result = []
     for name in fields_of(m, value):
-        instance = Instance(FIELD)
+        instance = Instance(FIELD_CLASS)
         instance.fields["name"] = name
         result.append(instance)
     return tuple(result)
@@ -283,16 +280,14 @@ DATACLASSES: dict[str, Any] = {
 
 
 def named_tuple(cls: Class, fields: list[Field]) -> Class:
-    """The same class, derived from tuple, with properties for its fields and the methods of named
-    tuples added.
-    """
+    """The same class, derived from tuple, with properties for its fields and their methods."""
     names = [f.name for f in fields]
 
     def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:
         values = arguments(f"{cls.name}.__new__()", fields, args, named)
         return m.instance(cls, tuple([values.get(f.name, f.default) for f in fields]))
 
-    def shown(m: Any, self: Any) -> str:
+    def repr_of(m: Any, self: Any) -> str:
         parts = [f"{n}={m.repr(v)}" for n, v in zip(names, self.payload)]
         return f"{m.type_name(self)}({', '.join(parts)})"
 
@@ -307,7 +302,7 @@ def named_tuple(cls: Class, fields: list[Field]) -> Class:
         cls.members[name] = Property(Builtin(name, lambda m, self, i=i: self.payload[i]))
     for name, builtin in functions(
         {
-            "__repr__": shown,
+            "__repr__": repr_of,
             "_replace": replace,
             "_asdict": lambda m, self: dict(zip(names, self.payload)),
         }
@@ -369,7 +364,7 @@ def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
     members: dict[str, Any] = {}
     last = 0
     for name, value in list(cls.members.items()):
-        if name.startswith("_") or not is_value(value):
+        if name.startswith("_") or not is_member_value(value):
             continue
         if isinstance(value, Instance) and value.cls is AUTO:
             value = name.lower() if cls.derives_from(STR) else last + 1
@@ -387,7 +382,7 @@ def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
         cls.cache["complete"] = True
 
 
-def is_value(value: Any) -> bool:
+def is_member_value(value: Any) -> bool:
     """Whether a class attribute becomes a member of an enumeration: it is no method or property."""
     return not isinstance(value, Function | Builtin | Property | Static | ClassMethod)
 

@@ -618,9 +618,7 @@ class Expressions:
         return run
 
     def comprehension(self, node: Any) -> tuple[Callable, Callable, "Expressions"]:
-        """A function that starts a comprehension, one that runs its loops, and the compiler of its
-        items.
-        """
+        """Functions that start a comprehension and run its loops, and its items' compiler."""
         scope = Scope("comprehension", self.inner_parent(), self.scope.inner_name("<listcomp>"))
         for generator in node.generators:
             bind(scope, [generator.target])

@@ -278,9 +278,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return leave, self.call(enter, (context,))
 
     def left_by(self, leave: Any, context: Any, raised: Raised) -> bool:
-        """Leave a context manager because of an exception. Returns whether its `__exit__`
-        suppresses the exception.
-        """
+        """Leave a context manager with an exception; returns whether it is suppressed."""
         line, value = self.line, self.caught(raised)
         swallowed = self.truth(self.call(leave, (context, value.cls, value, None)))
         if not swallowed:

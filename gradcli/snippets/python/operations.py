@@ -27,9 +27,7 @@ MANY = 2_000  # a for loop over an iterator counts as unbounded after this many 
 
 
 class Operator:
-    """A binary operator: its symbol, the function of the host, and the names of its special
-    methods.
-    """
+    """A binary operator: symbol, function of the host, names of its special methods."""
 
     __slots__ = ("host", "in_place", "method", "reflected", "sign")
 

@@ -52,9 +52,7 @@ class Scope:
         return f"{self.qualname}{inside}.{name}"
 
     def function(self) -> "Scope":
-        """The nearest function, class or module: the scope that a walrus in a comprehension binds
-        in.
-        """
+        """The nearest function, class or module, in which a walrus binds."""
         scope: Scope = self
         while scope.kind == "comprehension" and scope.parent is not None:
             scope = scope.parent

@@ -101,7 +101,7 @@ class Search:
         """
         if self.bad:
             return True
-        _, before = self.verifier.here
+        _, before = self.verifier.at_values
         _, after = other(self.verifier.values)
         return sum(np.count_nonzero(g) for g in after) > sum(np.count_nonzero(g) for g in before)
 

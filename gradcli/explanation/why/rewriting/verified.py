@@ -56,7 +56,9 @@ class Numbers:
 
 
 class Verifier:
-    """Compares candidate expressions with the expression of a problem."""
+    """Compares candidate expressions with the expression of a problem, at its values and at other
+    points.
+    """
 
     def __init__(self, a: Analysis):
         p = a.problem
@@ -67,10 +69,10 @@ class Verifier:
         self.seed = np.ones(p.out.shape) if value is None else a.value(value)
         self.original = Numbers(p, self.names, self.seed)
         with np.errstate(all="ignore"):
-            self.here = self.original(self.values)
-            self.elsewhere = self._compared()
+            self.at_values = self.original(self.values)
+            self.at_other_points = self._at_other_points()
 
-    def _compared(self) -> list[tuple[dict[str, Any], Any]]:
+    def _at_other_points(self) -> list[tuple[dict[str, Any], Any]]:
         """Points with other values of the inputs in `wrt`, each with output and gradients. If the
         output is not finite at any of them, for example because a mask is empty, the values of
         other inputs are changed too.
@@ -78,14 +80,14 @@ class Verifier:
         floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
         masks = [n for n, v in self.values.items() if v.dtype.kind == "b"]
         for names in (self.names, floats, [*floats, *masks]):
-            result = [(v, self._tried(v)) for v in self._points(names)]
+            result = [(v, self._reliable_result(v)) for v in self._points(names)]
             if any(e is not None and np.all(np.isfinite(e[0])) for _, e in result):
                 break
         return result
 
-    def _tried(self, values: dict[str, Any]) -> Any:
-        """The output and gradients of the original at other values; None if it cannot be computed,
-        or rounding errors are too large.
+    def _reliable_result(self, values: dict[str, Any]) -> Any:
+        """The output and gradients of the original at other values; None if they cannot be
+        computed, or change in higher precision.
         """
         result = if_applicable(lambda: self.original(values))
         if result is None:
@@ -100,13 +102,13 @@ class Verifier:
         """Values of all inputs, with random ones for `names` from several ranges."""
         rng = np.random.default_rng(7)
 
-        def moved(name: str, low: float, high: float) -> Any:
+        def random_value(name: str, low: float, high: float) -> Any:
             value = self.values[name]
             drawn = rng.uniform(low, high, size=value.shape)
             return drawn > (low + high) / 2 if value.dtype.kind == "b" else drawn
 
         return [
-            self.values | {n: moved(n, low, high) for n in names}
+            self.values | {n: random_value(n, low, high) for n in names}
             for low, high in RANGES
             for _ in range(2)
         ]
@@ -145,7 +147,7 @@ class Verifier:
 
     def _is_finite_here(self, other: Numbers, exact: bool) -> bool:
         out, grads = other(self.values)
-        before, before_grads = self.here
+        before, before_grads = self.at_values
         known = np.isfinite(before) & exact
         if not close(out[known], before[known]) or not np.all(np.isfinite(out) | np.isinf(before)):
             return False
@@ -156,7 +158,7 @@ class Verifier:
 
     def _is_equal_elsewhere(self, other: Numbers) -> bool:
         compared = partial = 0
-        for values, expected in self.elsewhere:
+        for values, expected in self.at_other_points:
             if expected is None or not np.all(np.isfinite(expected[0])):
                 continue
             out, grads = other(values)
@@ -206,7 +208,7 @@ class Verifier:
         not finite.
         """
         out, grads = other(self.values)
-        before, before_grads = self.here
+        before, before_grads = self.at_values
         if np.any(np.isinf(before)):
             return False
         defined = bool(np.all(np.isfinite(before)))
@@ -229,12 +231,12 @@ class Verifier:
 
     def _is_vertical(self) -> bool:
         """Whether the slope of an element diverges on both sides."""
-        if not np.all(np.isfinite(self.here[0])):
+        if not np.all(np.isfinite(self.at_values[0])):
             return False
         infinite = float("inf")
         return any(
             all(self._one_sided(name, index, side, True) == infinite for side in (1, -1))
-            for name, grad in zip(self.names, self.here[1])
+            for name, grad in zip(self.names, self.at_values[1])
             for index in map(tuple, np.argwhere(~np.isfinite(grad)))
         )
 
@@ -243,7 +245,7 @@ class Verifier:
         None if there are too few.
         """
         rng = np.random.default_rng(3)
-        hit = np.isnan(self.here[0])
+        hit = np.isnan(self.at_values[0])
         floats = [n for n, x in self.p.inputs.items() if x.node.dtype == "float"]
         around = []
         for _ in range(12):
