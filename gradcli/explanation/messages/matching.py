@@ -29,17 +29,17 @@ COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02
 # largest cost of the words in a placeholder; cost of extra words in one for a number, times weight
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
-END, MOST_AT_END = 0.7, 4.0  # cost for words of the message that the text replaces at an end
+END, MOST_AT_END = 0.7, 4.0  # cost of words cut off at an end of a wording where the text goes on
 MISSPELT = 0.85  # factor of the weight of a misspelt word
 # a match is no coincidence if it has one of these scores and covers this fraction of the message
 ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))
-LEAST_EXCERPT, FEWEST = 6.0, 3  # least score and words of a text that is a part of a message
+LEAST_EXCERPT, FEWEST = 6.0, 3  # least score and word count of an excerpt of a message
 LONGER = 2  # characters by which words may differ in length if every word counts
 SHORTEST = 4  # words of a message that is recognised if complete, even if they are common
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
 # least fraction, by weight, of equal words between the first and the last equal word of a wording
 DENSEST = 0.6
-WHOLE = 0.95  # the fraction of a message that counts as all of it
+WHOLE = 0.95  # coverage from which a message counts as complete
 NEARLY_BEST, MOST_ALSO = 0.97, 2  # fraction of the best score for other messages; their number
 NEAR = 80  # number of earlier pairs of equal words that an alignment considers
 CANDIDATES = 12  # wordings that are aligned with a text
@@ -129,9 +129,10 @@ def _template(message: Message | None, wording: Wording) -> Template:
 
 
 def match(text: str) -> Match | None:
-    """The message that a text is or contains; None if it is not in the catalogue.
+    """The best alignment of a text, or of a part of it, with a wording of the catalogue.
 
-    In a traceback the last error comes first, then earlier ones, then warnings. A program is not a
+    Returns None if no wording fits, or if one of a message outside the catalogue fits better. In a
+    traceback, the last error is tried first, then earlier ones, then warnings. A program is not a
     message, but its comments may contain one.
     """
     if len(text) <= LONGEST_PROGRAM and _is_python(text):
@@ -175,7 +176,9 @@ def _parts(text: str) -> list[str]:
 
 
 def best(text: str) -> Match | None:
-    """The best match; None if it is a message outside the catalogue."""
+    """The best match of `text` with a wording; None if nothing matches, or if the best match is a
+    message outside the catalogue.
+    """
     spellings = _spellings(words(text)[-LONGEST:])
     if not spellings:
         return None
@@ -246,7 +249,9 @@ def _is_excerpt(match: Match) -> bool:
 
 
 def _density(match: Match) -> float:
-    """The fraction, by weight, of equal words between the first and the last one of a wording."""
+    """The fraction, by weight, of a wording's words that the text has, counted between the first
+    and the last of these.
+    """
     template = match.template
     if not match.pairs:
         return 0.0
@@ -257,7 +262,9 @@ def _density(match: Match) -> float:
 
 
 def _complete(match: Match) -> bool:
-    """Whether no word of the wording is missing or much longer, except before the text begins."""
+    """Whether the text has every word of the wording, each of about the same length. Words at the
+    start of the wording may be missing if the text begins with a later one.
+    """
     if not match.pairs:
         return False
     lengths = (
@@ -278,7 +285,9 @@ def pattern(wording: str) -> re.Pattern[str]:
 
 
 class Spelling(NamedTuple):
-    """A word of a text, its spelling in the catalogue, how certain that is, and its weight."""
+    """A word of a text. `text` is the word of the catalogue that it stands for, `sure` is 1 if the
+    two are equal and MISSPELT otherwise, `weight` is the weight of `text`.
+    """
 
     word: Word
     text: str
@@ -377,7 +386,7 @@ def _chains(
 
 
 def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
-    """The best chain of equal words, in the order of both texts."""
+    """The best alignment of a text with a wording: pairs of equal words, in the order of both."""
     sums = [0.0]
     for spelling in text:
         sums.append(sums[-1] + spelling.weight)
@@ -416,12 +425,16 @@ def _before(text: list[Spelling], i: int, source: str) -> bool:
 
 
 def _end(template: Template, j: int, goes_on: bool) -> float:
-    """The cost of beginning at word j of a wording, if the line begins before (`goes_on`)."""
+    """The cost of an alignment that begins at word j of a wording. `goes_on`: the line of the text
+    has words before it.
+    """
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 
 def _tail(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
-    """The cost of ending at word j of a wording, if the line continues after word i."""
+    """The cost of an alignment that ends at word j of a wording and word i of a text; 0 if word i
+    is the last one of its line.
+    """
     if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
         return 0.0
     return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

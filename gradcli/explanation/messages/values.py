@@ -1,4 +1,4 @@
-"""The values of placeholders in a pasted text, and the age of its wording."""
+"""The values of placeholders in a pasted text, and whether its wording is an older one."""
 
 import re
 
@@ -11,7 +11,7 @@ BARE = " \t\n,;.:\"'`"
 
 
 def values(match: Match) -> dict[str, str]:
-    """The values in a text by placeholder, as far as the adjacent words are present."""
+    """The value of each placeholder, by name, if the words next to it are in the text."""
     result: dict[str, str] = {}
     wording, fixed, text = match.template.wording.text, match.template.words, match.text
     for (i, j), (next_i, next_j) in zip(match.pairs, match.pairs[1:]):

@@ -1,5 +1,5 @@
-"""Findings on programs that run: accumulated gradients, losses that broadcast, operations that cut
-the graph or have zero gradient, outdated code.
+"""Findings on programs that run without an error: accumulated gradients, losses that broadcast,
+operations that cut the graph or have a zero gradient, outdated code.
 """
 
 import ast
@@ -31,8 +31,8 @@ KEEP = "Keep its operand away from that point: clamp it, or use one function for
 
 
 def not_finite(reading: Reading, _: Any, limits: Limits | None) -> Iterator[Finding]:
-    """The finding on the first backward pass whose gradients are nan or infinite, traced within the
-    limits.
+    """The finding on the first backward pass whose gradients are nan or infinite. Tracing the cause
+    ends when the budget of `limits` is used up.
     """
     for turn, back in enumerate(reading.backwards):
         kinds = [kind for g in back.results.values() if (kind := kind_of(g))]
@@ -55,7 +55,9 @@ def kind_of(array: Any) -> str:
 
 
 def _traced(back: Backward, limits: Limits | None) -> Why | None:
-    """The nonfinite elements, traced back; None if the pass cannot be posed as a problem."""
+    """The origin of each nonfinite element; None if the pass cannot be converted to a problem of
+    gradcli's language, or no element is nonfinite there.
+    """
     why = if_applicable(
         lambda: Why(analysis_of(pose_backward(back), limits)), (Unexplained, GradcliError)
     )
@@ -71,7 +73,9 @@ def _bad(why: Why) -> list[Element]:
 
 
 def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Finding:
-    """The cause of the first nonfinite element, and an equal expression without it."""
+    """The finding on the cause of the first nonfinite element, with an equal expression whose
+    gradient is finite.
+    """
     first, *others = _bad(why)
     alike = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
     more = f" and {alike} more" if alike else ""
@@ -101,7 +105,7 @@ def _nonfinite_leaf(back: Backward) -> str:
 
 
 def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Iterator[Finding]:
-    """The finding on the first operation with finite operands and a nonfinite result."""
+    """The finding on the first operation that returns a nonfinite result for finite operands."""
     for record in reversed(list(records(back))):
         output = result(record)
         given = "" if output is None else kind_of(output.data)
@@ -124,8 +128,8 @@ FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
 def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
-    """The findings on a program apart from its error, at most one of each kind; searches end with
-    the budget of the limits.
+    """The findings on a program apart from its error, at most one of each kind. Searches end when
+    the budget of `limits` is used up.
     """
     try:
         text = Text(reading.source)
@@ -245,7 +249,7 @@ def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _copy_first(text: Text, line: int) -> str:
-    """Source text that copies the tensor of a line before it is written to."""
+    """Advice to copy the tensor that a line changes in place: "Copy first: y = y.clone()." """
     for statement in text.statements_of(line):
         for call in in_place_calls(statement):
             name = dotted(base_of(owner(call)))
@@ -327,8 +331,8 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, str] | None:
-    """The reason and the cure for a leaf without gradient, if only derivatives of the output are
-    differentiated: a bias that is added last occurs in none of them.
+    """The reason and the advice for a leaf without gradient, if the loss consists of derivatives of
+    another output, as in a PINN: None otherwise.
     """
     for back in reading.trace.backwards:
         if back.kind == "grad" and any(leaf is tensor for leaf in back.leaves):
@@ -342,7 +346,9 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
 
 
 def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
-    """Whether a program reads the gradient of a name, or passes it to an optimiser that steps."""
+    """Whether a program reads the .grad of a tensor, or passes the tensor to an optimiser whose
+    step() it calls.
+    """
     source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
     looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)
     if looped or re.search(rf"\b{re.escape(name)}\.grad\b", source):
@@ -356,7 +362,9 @@ def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
-    """A line that cuts the graph before the last backward pass, and why."""
+    """A line that cuts the graph before the last backward pass, and the reason; None if there is
+    none.
+    """
     from .corrections.case import Case
     from .corrections.cut_steps import uncut
 
@@ -582,8 +590,8 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
-    """Whether an attribute is .data of a tensor, through which the program changes the tensor: a
-    computed one, or one that is updated by its gradient.
+    """Whether an attribute is `.data` of a tensor that the program changes through it, and that is
+    computed or updated by its gradient.
     """
     if node.attr != "data":
         return False

@@ -75,8 +75,9 @@ class LocalStep:
 
     @property
     def takes_some(self) -> bool:
-        """Whether the operation selects some elements of the operand and not others. True for an
-        empty index; False if the rule gives 0 for every element, as for std of a single one.
+        """Whether the operation selects some elements of the operand, as indexing does, so that the
+        others have gradient 0. True if the output is empty; False if the rule returns 0 for every
+        element, as that of std does for a single element.
         """
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
@@ -294,7 +295,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
 
 
 def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
-    """Whether an operation with a gradient sends none to these operands."""
+    """Whether the reverse pass visits `node` but sends no gradient to any node of `carried`."""
     step = next((s for s in a.gradients.steps if s.node is node), None)
     return step is not None and not any(c.to in carried for c in step.contributions)
 

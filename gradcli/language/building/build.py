@@ -168,7 +168,7 @@ class Builder(Scope):
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            by_function = of_bits or (of_masks and name == "add")  # which distinguishes masks
+            by_function = of_bits or (of_masks and name == "add")  # which handles masks
             called: Any = lookup(name) if by_function else OPS[name]
             numbers = any(isinstance(x, int | float) for x in (left, right))
             if not (numbers and isinstance(e.op, ast.MatMult)):  # x @ 2 is refused for its shapes
@@ -188,7 +188,7 @@ class Builder(Scope):
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
-        return value if of_bits else self._folded(value, name, left, right)  # bits have no graph
+        return value if of_bits else self._folded(value, name, left, right)  # no graph of bits
 
     def _repeated(self, items: tuple, times: int) -> tuple:
         """A list or tuple repeated, as in Python."""

@@ -177,7 +177,9 @@ def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
 
 
 def literal_array(b: Scope, node: Node, e: ast.expr, function: str) -> Any:
-    """`index_array` for a tensor whose values decide on the result of a function."""
+    """The array of a tensor whose values determine the result of `function`. Raises GradcliError if
+    they are floats or placeholders.
+    """
     text = b.source.segment(e)
     if node.dtype == "float":
         raise _undecided(text, function)

@@ -132,7 +132,9 @@ class Operation:
         return self.name or grad_name(self.plan.node, self.inputs)
 
     def _input_gradients(self) -> "InputGradients | Underived | None":
-        """The backward pass to the inputs; None if no gradient flows to them."""
+        """The functions that compute the inputs' gradients; None if no input requires one,
+        `Underived` if PyTorch has no derivative of the operation.
+        """
         node = self.plan.node
         if not MODE.recording or node.dtype != "float" or node.op.family == "barrier":
             return None
@@ -211,7 +213,9 @@ def _origin(
 
 
 def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
-    """Mark an output as batched if an input is a row of a vmap, or as unbatched if none is."""
+    """Record in `output.fields` whether an output depends on the mapped dimension of a vmap:
+    "batched" if an input is a row of it, "unbatched" if no input is.
+    """
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     rows = next((t for t in tensors if "batched" in t.fields), None)
     if rows is not None:
@@ -302,7 +306,9 @@ def run_graph(
 
 
 def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
-    """A constant array of a graph as a tensor; floats take the dtype of the other tensors."""
+    """A constant array of a graph as a tensor. Floats get the promoted dtype of the tensors in
+    `values`.
+    """
     if array.dtype.kind != "f":
         return Tensor(array)
     tensors = [v for v in values.values() if isinstance(v, Tensor)]

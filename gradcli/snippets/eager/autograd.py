@@ -132,8 +132,8 @@ def retain(tensor: Any) -> None:
 def observe(
     m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str
 ) -> Callable[[Sequence[Tensor | None]], None]:
-    """Report that a backward pass starts here; the returned function reports the gradients of the
-    `wanted` tensors afterwards.
+    """Report the start of a backward pass to MODE.on_backward, if it is set. Returns the function
+    to call at the end with the gradients of the `wanted` tensors.
     """
     watcher = getattr(MODE, "on_backward", None)
     if watcher is None:
@@ -298,7 +298,9 @@ BATCHED = (
 
 
 class Switch(Object):
-    """One of no_grad, enable_grad, set_grad_enabled, inference_mode and detect_anomaly."""
+    """An instance of no_grad, enable_grad, set_grad_enabled, inference_mode or detect_anomaly.
+    `set` has the attributes of MODE that it sets, `before` their previous values.
+    """
 
     __slots__ = ("before", "cls", "set")
 
@@ -357,7 +359,9 @@ def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:
-    """A class of switches; `settings(*args)` gives the settings of one."""
+    """The class of a context manager such as no_grad. `settings(*args)` returns the attributes of
+    MODE that an instance sets.
+    """
 
     def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
         at_once = name.startswith("set_")  # takes effect also without `with`
@@ -456,7 +460,9 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
 
 
 def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
-    """The tensor that an elementwise operation saves under a name of PyTorch's, such as `self`."""
+    """The tensor that the backward of an elementwise operation saved as grad_fn._saved_NAME, where
+    `name` is self, other or result; None if it saved none.
+    """
     if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
         return None
     _, inputs, output = record.call
@@ -469,7 +475,7 @@ def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
 
 
 def _exponent(record: Record) -> Any:
-    """The exponent that pow saves if it is a number, which is never freed."""
+    """grad_fn._saved_exponent of pow with a number as exponent."""
     if not isinstance(record.call, tuple):
         raise Unsupported("grad_fn._saved_exponent after the backward pass")
     return record.call[1][1]

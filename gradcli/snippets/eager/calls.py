@@ -73,7 +73,9 @@ def _return_type(name: str, names: Names) -> Class:
 
 
 def of_linalg(result: Any) -> Any:
-    """An operation's outputs in the type of torch.linalg: torch.return_types.linalg_eigh."""
+    """The outputs of an operation as the named tuple of torch.linalg, such as
+    torch.return_types.linalg_eigh; other results unchanged.
+    """
     outputs = _outputs_of.get(result.cls) if isinstance(result, Instance) else None
     if outputs is None or outputs[0].startswith("linalg_"):
         return result
@@ -250,7 +252,9 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
 
 
 class _StandIns:
-    """The arguments of a call with graph leaves in place of its tensors."""
+    """Calls an operation with graph leaves in place of its tensors. `places` maps the id of a
+    tensor to the position of its leaf in `leaves`.
+    """
 
     def __init__(self, called: Any, places: Mapping[int, int], leaves: Sequence[Node]):
         self.called, self.places, self.leaves = called, places, leaves
@@ -280,7 +284,7 @@ class _StandIns:
 
 
 def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
-    """The results of a graph on tensors."""
+    """The tensors that a graph computes from `values`, which maps its leaves to tensors."""
     if isinstance(graph, Node):
         if name in ALIASES and graph in values:
             source = values[graph]
@@ -427,7 +431,7 @@ def check_kind(target: Tensor, result: DType, name: str = "") -> None:
 
 
 def numbers_of(value: Any) -> Any:
-    """The array of a tensor, or any other value as an array."""
+    """A tensor's array, or any other value converted to an array."""
     return value.data if isinstance(value, Tensor) else np.asarray(value)
 
 

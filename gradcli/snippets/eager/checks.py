@@ -33,7 +33,9 @@ def check_broadcast(a: Any, b: Any) -> None:
 
 
 def check_output(target: Tensor, other: Tensor) -> None:
-    """Check an in-place operation: the broadcast result must have the shape of the target."""
+    """Refuse operands of an in-place operation on `target` whose broadcast shape is not that of
+    `target`.
+    """
     check_broadcast(target, other)
     check_output_shape(target, np.broadcast_shapes(target.shape, other.shape))
 
@@ -58,15 +60,17 @@ def _dims(shape: Sequence[int]) -> str:
 
 
 def check_same(names: str, a: Tensor, b: Tensor) -> None:
-    """Refuse operands of addmm that differ in dtype."""
+    """Refuse operands of addmm of different dtypes; `names` is how the message calls them."""
     if a.dtype is not b.dtype:
         kinds = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
         raise error("RuntimeError", f"{names} must have the same dtype, but got {kinds}")
 
 
 def _check_mapped(a: Tensor, b: Tensor) -> None:
-    """Refuse factors, rows of a vmap or not, that cannot be multiplied, with the shapes of the one
-    product of all rows that PyTorch computes.
+    """Refuse the operands of a matrix product inside vmap, if they cannot be multiplied.
+
+    PyTorch computes one product for all rows of the vmap, and its message shows the shapes of that
+    product. Operands outside of a vmap are not checked.
     """
     rows_a, rows_b = (t.fields.get("batched") for t in (a, b))
     inner, other = a.shape[-1], b.shape[max(b.ndim - 2, 0)]
@@ -84,7 +88,9 @@ def _check_mapped(a: Tensor, b: Tensor) -> None:
 
 
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
-    """Refuse matrices that cannot be multiplied; `added`: by addmm, which linear calls."""
+    """Refuse matrices that cannot be multiplied. `added`: the product is part of addmm, which
+    linear calls, too.
+    """
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
     if added:
@@ -178,7 +184,9 @@ def check_dot(a: Tensor, b: Tensor) -> None:
 
 
 def dimension(dim: int, ndim: int) -> int:
-    """A dimension as a non-negative integer. Raises the program's IndexError if out of range."""
+    """The non-negative equivalent of a dimension. Raises the program's IndexError if it is out of
+    range.
+    """
     width = max(ndim, 1)
     if not -width <= dim < width:
         raise error(
@@ -204,7 +212,9 @@ def check_dims(tensor: Tensor, dims: Any) -> None:
 
 
 def check_floating(name: str, tensor: Tensor) -> None:
-    """Refuse integers in a function of floats such as mean, with the message of `name`."""
+    """Refuse an integer tensor as the argument of a function that needs floats, such as mean.
+    `name` is the function in the message.
+    """
     if not tensor.dtype.is_floating:
         raise error(
             "RuntimeError",
@@ -223,7 +233,7 @@ C_TYPES = LONG_NAMES | {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t"
 
 
 def check_fits(value: Any, dtype: Any) -> None:
-    """Refuse to write a number over a tensor whose dtype cannot hold it."""
+    """Refuse to write a number into a tensor whose dtype cannot represent it."""
     if not isinstance(value, int | float) or value != value or value in (INF, -INF):
         return
     low, high = RANGES.get(dtype.name, (-INF, INF))
@@ -234,7 +244,7 @@ def check_fits(value: Any, dtype: Any) -> None:
 
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
-CHECKS: dict[str, list[Check]] = {}  # by function, in the order in which they run
+CHECKS: dict[str, list[Check]] = {}  # by name of the function, in the order in which they run
 
 
 def check(*names: str) -> Callable[[Check], Check]:
@@ -249,7 +259,7 @@ def check(*names: str) -> Callable[[Check], Check]:
 
 
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Run the checks that are registered for the function `name`."""
+    """Run the checks that are registered for the function `name` on its arguments."""
     first = args[0] if args else None
     if isinstance(first, list | tuple) and first:
         first = first[0]
@@ -265,7 +275,7 @@ def refuse_if(condition: bool, text: str, kind: str = "RuntimeError") -> None:
 
 
 def needs(ndim: int, message: str, *names: str) -> None:
-    """Refuse a tensor of fewer dimensions."""
+    """Register a check of the functions `names`: the input must have at least `ndim` dimensions."""
 
     def checked(input: Tensor, *_: Any, **__: Any) -> None:
         refuse_if(input.ndim < ndim, message)

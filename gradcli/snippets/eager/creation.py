@@ -71,10 +71,11 @@ def finished(
     copies: bool = False,
     **layout: Any,
 ) -> Tensor:
-    """Apply to a new tensor the options that all factory functions take.
+    """A new tensor with the options of factory functions applied: requires_grad, device, layout.
 
-    `maker` names the factory function if its error for an unknown option is known; a tensor made
-    `like` a row of a vmap is batched too; `copies` says that its values are copied to the device.
+    `maker` is the name of the factory function in its errors, or "" if its error for an unknown
+    option is not known. With `like`, a row of a vmap, the tensor is a row, too. `copies`: the
+    values are copied to the device.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -114,7 +115,7 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
 
 
 def leaf_tensor(data: Any, dtype: DType | None) -> Tensor:
-    """A new leaf with these values."""
+    """A new leaf with the values of a number, list, array or tensor."""
     return Tensor(*nested.read(data, dtype))
 
 
@@ -143,7 +144,9 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
 
 @define("torch")
 def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor unchanged, a tensor that shares the memory of an array, or a new one."""
+    """`data` itself if it is a tensor, a tensor that shares its memory if it is a NumPy array, else
+    a new tensor.
+    """
     if isinstance(data, Tensor):
         return data if dtype in (None, data.dtype) else cast(data, dtype)
     array = getattr(data, "array", None)
@@ -281,7 +284,7 @@ def logspace(
 
 
 def generator(chosen: Any = None) -> Any:
-    """The generator passed to a call, or the program's default one."""
+    """The generator that a call passes as `chosen`, or else the program's default generator."""
     refuse_random()
     if chosen is not None:
         return chosen.generator
@@ -318,7 +321,7 @@ GeneratorValue.cls = Class(
 
 
 class DefaultGenerator(GeneratorValue):
-    """torch.default_generator, which the program's calls without a generator draw from."""
+    """torch.default_generator: draws the numbers of calls that pass no generator."""
 
     __slots__ = ()
 
@@ -410,7 +413,9 @@ def randint_like(
     generator: Any = None,
     **options: Any,
 ) -> Tensor:
-    """Integers from low, or from 0, to high - 1, in the shape of a tensor."""
+    """Integers from `low` (0 if `high` is None) to the upper bound minus 1, in the shape of a
+    tensor.
+    """
     first, after = (0, low) if high is None else (low, high)
     kind, source = dtype or input.dtype, _generator(generator)
     drawn = drawn_over(input, lambda shape: source.integers(first, after, shape))
@@ -573,7 +578,9 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
 
 
 def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> None:
-    """Define a method such as `cauchy_`, which fills a tensor with samples of a distribution."""
+    """Define a method such as `cauchy_`, which fills a tensor with samples of a distribution.
+    `draw` draws them; `defaults` are its parameters.
+    """
 
     def write(
         m: Machine, self: Tensor, *args: float, generator: Any = None, **named: Any
@@ -593,7 +600,7 @@ _made_of_draws("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
 
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
-    """Fill a tensor with random integers below an end, or between two ends."""
+    """Fill a tensor with random integers from `from` (0 by default) to `to` - 1."""
     check_writable(self)
     arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in arguments or self.dtype is BOOL:
@@ -633,7 +640,7 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
-# decimal digits that survive a conversion to the dtype
+# decimal digits that a conversion to the dtype preserves
 DIGITS = {"bfloat16": 2, "float16": 3, "float32": 6, "float64": 15}
 
 
@@ -702,7 +709,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
 
 @define("Tensor", name="new")
 def _new(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """A tensor of the dtype of this one, made as by the legacy constructors."""
+    """x.new(...): a tensor of the dtype of x, from the arguments of the legacy constructors."""
     return new_legacy(m, self.dtype, *args, **named)
 
 
@@ -760,7 +767,7 @@ NEW = (
 
 
 def _refused_new(m: Machine, args: Sequence[Any], named: dict[str, Any]) -> Exception:
-    """The error of a legacy constructor for keywords that it does not take."""
+    """The error of a legacy constructor, such as torch.FloatTensor, for an unknown keyword."""
     sizes = all(type(a) is int for a in args)
     if len(named) > 1 or not args or not (sizes or isinstance(args[0], list)):
         return Unsupported(
@@ -808,7 +815,7 @@ TENSOR.make = _of_class
 
 
 def _setting(name: str, value: Any = None) -> None:
-    """Define a function that sets an option, or returns its `value`; gradcli ignores the option."""
+    """Define a function that sets a global option (it is ignored), or that returns its `value`."""
     define("torch", name=name)(lambda m, *args, **named: value)
 
 
@@ -822,13 +829,13 @@ _setting("get_float32_matmul_precision", "highest")
 
 @define("torch")
 def can_cast(m: Machine, from_: DType, to: DType) -> bool:
-    """Whether a dtype can be cast to another: of the same kind, or of a more general one."""
+    """Whether a dtype can be cast to one of the same or a higher kind (bool < int < float)."""
     return KINDS.index(from_.kind) <= KINDS.index(to.kind)
 
 
 @define("torch")
 def promote_types(m: Machine, type1: DType, type2: DType) -> DType:
-    """The dtype of the result of an operation on two dtypes."""
+    """The dtype to which two dtypes are promoted."""
     result = promoted((type1, type2))
     assert result is not None
     return result

@@ -37,7 +37,9 @@ def _t(input: Tensor) -> None:
 
 
 def _listed(args: Sequence[Any]) -> tuple[Any, ...]:
-    """The dimensions of x.permute(1, 0), x.permute((1, 0)) or x.permute(shape)."""
+    """The sizes or dimensions of a call, passed as x.permute(1, 0), x.permute((1, 0)) or
+    x.permute(shape).
+    """
     values = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
     return tuple(getattr(values, "payload", values))
 
@@ -266,14 +268,16 @@ for _own in ("argmax", "argmin"):
 
 
 def _not_empty(name: str, input: Tensor, dim: Any) -> None:
-    """Refuse a dimension without elements, as an empty tensor has no extremes."""
+    """Refuse a dimension of size 0, along which no extreme exists."""
     if type(dim) is int and input.ndim and not input.shape[dim]:
         text = f"{name}: Expected reduction dim {dim} to have non-zero size."
         raise error("IndexError", text)
 
 
 def _order_statistic(name: str, shown: str) -> None:
-    """Register that a function takes no dimension without elements; its message shows `shown`."""
+    """Register a check that an order statistic, such as median, is not taken along a dimension of
+    size 0. `shown` is the name of the function in the message.
+    """
 
     def checked(input: Tensor, *args: Any, **named: Any) -> None:
         given = args[:1] if name != "kthvalue" else args[1:2]

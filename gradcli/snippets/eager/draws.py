@@ -21,7 +21,7 @@ class Generator(Stream):
         self.seed = seed
 
     def place(self) -> tuple[int, int, float | None]:
-        """The position in the sequence of random words."""
+        """The position in the sequence of random words, to compare whether numbers were drawn."""
         _, key, position, *_ = self._words.get_state()
         return int(key[0]), int(position), self._spare
 
@@ -52,8 +52,8 @@ class Generator(Stream):
         std: float = 1.0,
         in_order: bool = True,
     ) -> Any:
-        """Tensor.normal_(mean, std). From 16 elements on, PyTorch transforms blocks of 16, if the
-        tensor is contiguous (`in_order`).
+        """Tensor.normal_(mean, std). PyTorch transforms blocks of 16 uniform numbers if the tensor
+        is contiguous (`in_order`) and has at least 16 elements; otherwise it transforms pairs.
         """
         count = math.prod(shape)
         if count < BLOCK or not in_order:
@@ -113,8 +113,8 @@ class Generator(Stream):
         return np.array([self._gamma(a) for a in shapes.ravel().tolist()]).reshape(shapes.shape)
 
     def _gamma(self, alpha: float) -> float:
-        """A gamma variate by Marsaglia and Tsang (2000): the cube of a normal one, accepted or
-        rejected.
+        """A gamma variate with shape `alpha` and scale 1, by the rejection method of Marsaglia and
+        Tsang (2000).
         """
         scale = 1.0
         if alpha < 1:
@@ -141,7 +141,9 @@ class Generator(Stream):
         return np.array([draw(r) for r in rates.ravel().tolist()], float).reshape(rates.shape)
 
     def _poisson(self, rate: float) -> int:
-        """A Poisson variate: the count of uniform numbers whose product stays above exp(-rate)."""
+        """A Poisson variate: how many uniform numbers can be multiplied before the product is at
+        most exp(-rate).
+        """
         count, least = 0, math.exp(-rate)
         product = self._double() if rate else 0.0
         while product > least:
@@ -185,7 +187,7 @@ QUARTER_PI = (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  
 
 
 def transformed(uniforms: Any, mean: float, std: float) -> Any:
-    """Uniform numbers, in blocks of 16, as normal ones: numbers j and j + 8 of a block form a
+    """Normal numbers from blocks of 16 uniform ones: numbers j and j + 8 of a block form a
     Box-Muller pair.
     """
     if uniforms.dtype != np.float32:

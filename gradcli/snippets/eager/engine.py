@@ -1,8 +1,8 @@
 """The backward pass through autograd's graph, in the order of PyTorch's engine.
 
 A node (`Record`, a grad_fn) runs once all nodes that depend on it have run; among those ready, the
-latest runs first. Gradients that arrive from several nodes are added in that order. Knows no
-operation: each node has its own backward function.
+latest recorded runs first. Gradients that arrive from several nodes are added in that order. This
+module knows no operations: each node has its own backward function.
 """
 
 import heapq
@@ -26,7 +26,9 @@ LEAF_OF_GRAD = (
 
 
 class Pass:
-    """One backward pass: from outputs with their gradients to leaves, or to the `wanted` edges."""
+    """One backward pass, from the `roots` (edges of the outputs, with their gradients) to the
+    leaves, or to the `wanted` edges. `keep` is retain_graph.
+    """
 
     def __init__(
         self,
@@ -45,12 +47,14 @@ class Pass:
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
         self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
-        self.fused: set[Record] = set()  # nodes that are one node in PyTorch with one that ran
-        self.aims: set[Target] = set()  # wanted nodes that also run, as the pass adds to .grad
+        self.fused: set[Record] = set()  # nodes that PyTorch fuses with a node that has run
+        self.aims: set[Target] = set()  # the nodes of `wanted` edges, which run if .grad is set
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
-        """Count the nodes that each node waits for; find the nodes on the way to `wanted` ones."""
+        """Count the nodes that each node waits for, and collect the nodes that lead to `wanted`
+        edges.
+        """
         order = inputs_first(edge.record for edge, _ in self.roots)
         for record in order:
             for edge in record.edges:
@@ -93,7 +97,9 @@ class Pass:
             self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
-        """Run one node. Returns the edges along which it has sent gradients or will send none."""
+        """Run one node, unless the pass does not need it. Returns its edges, which no longer wait
+        for it.
+        """
         sent = [edge for edge in record.edges if edge]
         arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
@@ -120,14 +126,16 @@ class Pass:
         return sent
 
     def _accumulate(self, record: Accumulator, grads: Gradients) -> None:
-        """Add to a leaf's .grad; the hooks of its AccumulateGrad run before and after."""
+        """Add to a leaf's .grad, and call the hooks of its AccumulateGrad node before and after
+        that.
+        """
         grads = after_pre_hooks(self.m, record, grads)
         accumulate(self.m, record.tensor, grads[0], self.create_graph)
         after_record_hooks(self.m, record, (), grads)
 
     def _hooked(self, record: Target, grads: Gradients) -> Gradients:
-        """The gradients of a node's outputs after the tensors' hooks; retained ones are stored in
-        .grad.
+        """The gradients of a node's outputs after the hooks of these tensors; sets .grad of tensors
+        with retain_grad().
         """
         return after_tensor_hooks(self.m, record, grads)
 
@@ -174,7 +182,7 @@ def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
 
 
 def expandable(shape: Sequence[int], to: Sequence[int]) -> bool:
-    """Whether a tensor of `shape` can be broadcast to a shape."""
+    """Whether `shape` can be broadcast to the shape `to`."""
     return len(shape) <= len(to) and all(
         a in (1, b) for a, b in zip(reversed(shape), reversed(to), strict=False)
     )
@@ -190,7 +198,7 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
 
 def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
     """Add a gradient, if there is one, to a leaf's .grad, and call its post-accumulate hooks."""
-    if not leaf.requires_grad:  # set to False meanwhile
+    if not leaf.requires_grad:  # a hook may have set it to False
         return
     if gradient is not None:
         _add(leaf, gradient, create_graph)
@@ -230,7 +238,7 @@ def outputs_and_seeds(
 
 
 def _seed(output: Tensor, seed: Tensor | None, place: int) -> Tensor:
-    """The gradient of an output: the one passed, or 1 if the output has one element."""
+    """The gradient of an output: `seed`, or 1 if it is None and the output has one element."""
     if seed is not None:
         if seed.shape != output.shape:
             raise error(

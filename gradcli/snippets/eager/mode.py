@@ -9,7 +9,7 @@ from .dtypes import FLOAT32, DType
 
 
 class Mode:
-    """The state of one program; `MODE` is that of the program being run."""
+    """The state of one program; `MODE` is that of the program that is running."""
 
     def __init__(self) -> None:
         self.grad_enabled = True  # torch.is_grad_enabled()
@@ -18,7 +18,7 @@ class Mode:
         self.check_nan = True  # whether anomaly mode checks gradients for nan
         self.default_dtype: DType = FLOAT32
         self.autocast: DType | None = None  # the dtype of an enclosing torch.autocast
-        self.sequence = count()  # numbers grad_fns; the engine runs the latest first
+        self.sequence = count()  # numbers of grad_fns; the engine runs the highest first
         self.accumulates = True  # whether the running backward pass adds to .grad of all leaves
         self.running: Any = None  # the running backward pass: an engine.Pass
         self.saved_hooks: list[Any] = []  # (interpreter, pack, unpack) of saved_tensors_hooks
@@ -64,7 +64,7 @@ def restart() -> None:
 
 @contextmanager
 def recording(on: bool) -> Iterator[None]:
-    """Record operations, or not, within a with statement."""
+    """Turn the recording of operations on or off within a with statement."""
     before, MODE.grad_enabled = MODE.grad_enabled, on
     try:
         yield

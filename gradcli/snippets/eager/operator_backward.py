@@ -1,4 +1,6 @@
-"""The backward pass through one operator: with arrays, or recorded for create_graph=True."""
+"""The backward of one operator: computed with arrays, or with recorded tensors for
+create_graph=True.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +25,9 @@ from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 
 
 class OperatorBackward:
-    """The backward through an operator: from the gradient of its output to those of its inputs."""
+    """The backward function of an operator: maps the gradient of its output to those of its inputs.
+    `fixed` has the arrays of inputs that are not saved tensors.
+    """
 
     __slots__ = ("back", "compute", "fixed", "places", "plan")
 
@@ -39,7 +43,7 @@ class OperatorBackward:
         self.fixed = {place: array for place, s, array in saved if s is None}
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        """The gradients of all inputs, None for those that need none."""
+        """The gradients of all inputs; None for inputs that require none."""
         (gradient,) = grads
         unpacked = record.unpack()
         if gradient is None:
@@ -63,9 +67,11 @@ class OperatorBackward:
     def _again(
         self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
     ) -> Tensor | None:
-        """The output after saved tensors were changed through `.data`: recomputed from them if
-        PyTorch's backward recomputes it, otherwise the saved one. Raises Unsupported if PyTorch
-        saves an intermediate result, which such a change does not reach.
+        """The output to use if the program changed saved tensors through `.data`.
+
+        It is recomputed from them if PyTorch's backward recomputes it; otherwise it is the saved
+        output. Raises Unsupported if PyTorch saves an intermediate result, which such a change does
+        not affect.
         """
         op = self.plan.node.op
         changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
@@ -81,8 +87,8 @@ class OperatorBackward:
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
     def values_of_nodes(self, inputs: Mapping[int, Any], output: Any, gradient: Any) -> Any:
-        """The values that the rule depends on, by node: inputs, upstream gradient, and output if
-        needed.
+        """The values on which the derivative rule depends, by node: inputs, upstream gradient, and
+        the output if it is saved.
         """
         values = {self.plan.leaves[k]: value for k, value in inputs.items()}
         values[self.back.seed] = gradient
@@ -92,7 +98,9 @@ class OperatorBackward:
 
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
-    """Lay out gradients that do not share the upstream gradient's memory as PyTorch does."""
+    """Change gradients to PyTorch's memory layout, except those that share memory with the upstream
+    gradient.
+    """
     if record.call is None:
         return
     operands = record.call[1]
@@ -124,21 +132,21 @@ def _untracked(
         arrays = _of_factors(backward, record, gradient, arrays)
     if record.name in SCATTERED or record.name == "MaskedSelectBackward0":
         negative = negative_zeros(gradient.data)
-        if negative.any():  # PyTorch writes these and does not add them to 0
+        if negative.any():  # PyTorch assigns these instead of adding to 0
             values[backward.back.seed] = negative
             arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
     name = backward.plan.node.op.name
     answers = [_gradient(a, backward.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
-        answers[0].data.flags.writeable = False  # in PyTorch it may be an expanded tensor
+        answers[0].data.flags.writeable = False  # writing is refused: it may be expanded in PyTorch
     return answers
 
 
 def _of_factors(
     backward: OperatorBackward, record: Record, received: Tensor, arrays: Sequence[Any]
 ) -> list[Any]:
-    """The gradients of a product of matrices; that of a column-major factor is computed transposed,
-    which adds its terms in another order.
+    """The gradients of the factors of a matrix product. That of a column-major factor is computed
+    transposed, as in PyTorch, where the terms are then added in another order.
     """
     node, result = backward.plan.node, [*arrays]
     if record.call is None or node.attrs.get("alpha", 1) != 1:
@@ -154,8 +162,8 @@ def _of_factors(
 
 
 def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
-    """The gradient that an operator returns, as a tensor. If the array is that of the upstream
-    gradient, this is returned; a view of it shares its memory, since programs may write to it.
+    """The array of an input's gradient as a tensor. Returns the upstream gradient itself if the
+    array is its array; a view of that array shares its memory, as programs may write to it.
     """
     if array is None:
         return None
@@ -172,8 +180,8 @@ def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor |
 
 
 def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
-    """Whether PyTorch's gradient has memory of its own where NumPy's is broadcast: the backward of
-    mean, for example, divides the expanded gradient.
+    """Whether PyTorch's gradient has memory of its own where NumPy's array is broadcast. The
+    backward of mean, for example, divides an expanded gradient, which allocates a full tensor.
     """
     repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
     views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
@@ -212,7 +220,7 @@ def _recorded(
     gradient: Tensor,
     record: Record,
 ) -> list[Tensor | None]:
-    """The gradients; each operation that computes them has PyTorch's grad_fn."""
+    """The gradients, computed by recorded operations with the grad_fns that PyTorch gives them."""
     node = backward.plan.node
     values = backward.values_of_nodes(tensors, output, gradient)
     roots = [None if n is None else with_graph(n) for n in backward.back.gradients]
@@ -223,7 +231,7 @@ def _recorded(
     }
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], backward.compute) for n in roots]
-    saved = output if node.op.name == "relu" else None  # the rule depends on the output
+    saved = output if node.op.name == "relu" else None  # relu's rule depends on the output
     edges = [record.edges[place] if saved is None else saved.edge for place in backward.back.places]
     _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
     return answers
@@ -236,8 +244,8 @@ def _add_zeros(
     edges: Sequence[Edge | None],
     names: Sequence[str | None],
 ) -> None:
-    """Replace the grad_fns of gradients by ones that also send zeros to the input, if PyTorch does
-    so.
+    """Replace the grad_fns of gradients that do not depend on the operation's input, if PyTorch's
+    second derivative with respect to it is zeros and not None.
     """
     zeros = node.op.name in ZERO_SECOND
     if not zeros and record.name not in SEPARATE:
@@ -250,9 +258,7 @@ def _add_zeros(
 def _refuse_again(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
-    """Make a second backward pass through the gradients raise, if PyTorch has no derivative for
-    them.
-    """
+    """Give the gradients grad_fns that raise `refusal`, as PyTorch has no second derivative."""
     built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:
@@ -260,8 +266,8 @@ def _refuse_again(
 
 
 def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
-    """Give a gradient a grad_fn that sends zeros to the operation's input, if it does not depend on
-    it.
+    """Give a gradient that does not depend on the operation's input a grad_fn that sends zeros to
+    that input, along `edge`.
     """
     record = gradient.record
     if record is not None and not zeros:

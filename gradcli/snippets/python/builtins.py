@@ -127,7 +127,9 @@ GENERATOR.members.update(
 
 
 def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:
-    """A class of lazy iterators."""
+    """A class of iterators such as zip, whose instances yield items(m, *args), where `m` is the
+    interpreter.
+    """
     cls = iterator_class(name)
     cls.make = lambda m, cls, *args, **named: Iterable(cls, items(m, *args, **named))
     cls.cache["complete"] = True
@@ -357,7 +359,7 @@ def directory(m: Any, *values: Any) -> list[str]:
 
 
 def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
-    """super(start, owner); the compiler passes both arguments if the program passes none."""
+    """super(start, owner). For super() without arguments, the compiler passes both."""
     if start is None:
         raise error("RuntimeError", "super(): no arguments")
     kind = owner if isinstance(owner, Class) else m.class_of(owner)
@@ -368,7 +370,9 @@ def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
 
 
 def without_parent(m: Any, *args: Any) -> None:
-    """super.__init__() of the super object itself, not of the parent class."""
+    """super.__init__ called on the super object itself instead of the parent class, which is an
+    error.
+    """
     if not args:
         text = "descriptor '__init__' of 'super' object needs an argument"
         raise error("TypeError", text)
@@ -378,7 +382,9 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in function that is refused, because a program could leave the interpreter by it."""
+    """A built-in function that is not supported, because a program could escape from the
+    interpreter by it.
+    """
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")
@@ -452,7 +458,9 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 def special_class(cls: Class, make: Callable) -> Class:
-    """A class of the interpreter, such as property, of which programs can create instances."""
+    """`cls`, one of the interpreter's own classes such as property, with a constructor for
+    programs.
+    """
     cls.make = make
     cls.cache["complete"] = True
     return cls
