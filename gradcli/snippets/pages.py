@@ -34,13 +34,13 @@ def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     if text.count("\n") > MOST_LINES:
         message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
         raise GradcliError("limit", message, hint="give only the part that goes wrong")
-    found = programs(code_of(text) or text)
-    if len(found) > MOST_PROGRAMS:
-        message = f"a text of {len(found):,} programs is too long: at most {MOST_PROGRAMS} are read"
+    parts = programs(code_of(text) or text)
+    if len(parts) > MOST_PROGRAMS:
+        message = f"a text of {len(parts):,} programs is too long: at most {MOST_PROGRAMS} are read"
         raise GradcliError("limit", message, hint="give only a part of it")
     result: list[Read] = []
     fragments: list[Read] = []
-    for program in found:
+    for program in parts:
         one = _read(program, [r.program for r in result], setting)
         (fragments if _lacks_a_name(one.reading) else result).append(one)
     return result or fragments
@@ -77,20 +77,18 @@ def _from(reading: Reading, line: int) -> Reading:
     trace, outcome = reading.trace, reading.outcome
     trace.prints = [(n, text) for n, text in trace.prints if n >= line]
     trace.backwards = [b for b in trace.backwards if b.line >= line]
-    own: Outcome = outcome._replace(
+    outcome_of_second: Outcome = outcome._replace(
         stdout="".join(text for _, text in trace.prints),
         warnings=[w for w in outcome.warnings if w.line >= line],
     )
-    return reading._replace(outcome=own)
+    return reading._replace(outcome=outcome_of_second)
 
 
 MAGIC = re.compile(r"^[ \t]*[%!?]", re.MULTILINE)  # valid in IPython only
 
 
 def code_of(text: str) -> str | None:
-    """The code of a notebook's cells, with magic commands commented out; None for a text that is
-    not a notebook.
-    """
+    """The code of a notebook's cells, magic commands commented out; None for any other text."""
     if not text.lstrip().startswith("{") or '"cells"' not in text:
         return None
     try:

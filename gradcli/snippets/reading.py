@@ -30,9 +30,7 @@ class Reading(NamedTuple):
 
     @property
     def status(self) -> int:
-        """The exit status: 0 if the program runs, 1 if PyTorch would raise, 2 if gradcli cannot
-        tell.
-        """
+        """The exit status: 0 if the program runs, 1 if PyTorch would raise, 2 if not known."""
         if self.outcome.unsupported or self.outcome.exhausted:
             return 2
         return 1 if self.outcome.exception else 0

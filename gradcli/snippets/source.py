@@ -50,9 +50,7 @@ class Program(NamedTuple):
 
 
 def programs(text: str) -> list[Program]:
-    """The programs in a text, in order. A text without valid Python is one program too, so that its
-    error can be reported.
-    """
+    """The programs in a text, in order; a text without valid Python is one program, too."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     fenced = list(_fenced(lines))
@@ -80,9 +78,7 @@ def _fenced(lines: Sequence[str]) -> Iterator[range]:
 
 
 def _moved(block: Program, above: int) -> Program:
-    """A program in a block that starts after `above` lines of the text, with the line numbers of
-    the text.
-    """
+    """A block with `above` lines of the text before it, with the line numbers of the text."""
     return block._replace(source="\n" * above + block.source, first_line=above + block.first_line)
 
 
@@ -111,9 +107,7 @@ def _program(lines: Sequence[str], echo: str = "") -> Program:
 
 
 def _session(lines: Sequence[str]) -> list[str] | None:
-    """The statements of an interactive session, with blank lines for its outputs; None if the lines
-    have no prompts.
-    """
+    """The statements of a session, with blank lines for its outputs; None without prompts."""
     results = goes_on = False
     result: list[str] = []
     for line in lines:
@@ -185,9 +179,7 @@ def _runs(lines: Sequence[str]) -> Iterator[Program]:
 
 
 def _end_of_run(lines: Sequence[str], start: int) -> int:
-    """The end of the longest sequence of lines from `start` that is valid Python; `start` if there
-    is none.
-    """
+    """The end of the longest valid Python from line `start` on; `start` if there is none."""
     end, failed = start, 0
     for stop in range(start + 1, len(lines) + 1):
         if failed > PATIENCE:
@@ -215,8 +207,8 @@ def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
     if setup_alone:
         for number in _shown(before.source):
             earlier[number - 1] = ""
-    own = program.source.split("\n")
-    lines = [a or b for a, b in zip_longest(own, earlier, fillvalue="")]
+    later = program.source.split("\n")
+    lines = [a or b for a, b in zip_longest(later, earlier, fillvalue="")]
     return program._replace(source="\n".join(lines))
 
 

@@ -77,7 +77,7 @@ class Trace:
         self.by_tensor: defaultdict[Tensor, list[tuple[int, str]]] = defaultdict(list)
         self.by_name: defaultdict[str, list[tuple[int, Tensor]]] = defaultdict(list)
         self.prints: list[tuple[int, str]] = []
-        self.answers: list[tuple[int, str]] = []  # values that a session displays
+        self.answers: list[tuple[int, str]] = []  # displayed by a session, except the last
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
         # the grad_fn and saved tensor at which a backward pass failed
@@ -207,9 +207,7 @@ class Names:
         return [tensor for tensor in bound if self.get(tensor) == name]
 
     def _naming(self, tensor: Tensor) -> tuple[int, str] | None:
-        """The index of the assignment from which a tensor has its name, and the name; None without
-        a name.
-        """
+        """The assignment from which a tensor has its name: index and name. None without a name."""
         namings = [n for n in self._trace.by_tensor.get(tensor, ()) if n[0] < self._count]
         standing = (n for n in namings if self._stands_for(n[1]) is tensor)
         return next(standing, namings[-1] if namings else None)

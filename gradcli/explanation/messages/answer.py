@@ -34,9 +34,7 @@ class Answer(NamedTuple):
 
 
 def answer(text: str) -> Answer | None:
-    """The message of the catalogue that `text` is or contains, with its values; None if there is
-    none.
-    """
+    """The known message that `text` is or contains, with its values; None if there is none."""
     result = match(text)
     if result is None or result.template.message is None:
         return None

@@ -221,9 +221,7 @@ def _same_case(match: Match) -> int:
 
 
 def confident(match: Match) -> bool:
-    """Whether a match is not a coincidence: many words are equal, or few that are most of a
-    message.
-    """
+    """Whether a match is no coincidence: many words are equal, or most of a short message."""
     message, wording = match.template.message, match.template.wording.text
     exact = message and (message.elsewhere or OF_TYPE in wording)
     if exact and not _complete(match):
@@ -425,9 +423,7 @@ def _before(text: list[Spelling], i: int, source: str) -> bool:
 
 
 def _end(template: Template, j: int, goes_on: bool) -> float:
-    """The cost of an alignment that begins at word j of a wording. `goes_on`: the line of the text
-    has words before it.
-    """
+    """The cost of beginning at word j of a wording. `goes_on`: words precede it in the line."""
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 

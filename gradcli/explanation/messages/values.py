@@ -71,9 +71,7 @@ def _one_line(text: str) -> str:
 
 
 def old_wording(match: Match) -> Wording | None:
-    """The older wording of the message, if a text has more of its words than of the current
-    wording; else None.
-    """
+    """The older wording that shares more words with the text than the current one, or None."""
     message = match.template.message
     if message is None or not match.pairs:
         return None

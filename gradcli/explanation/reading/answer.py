@@ -282,7 +282,7 @@ def _equation(text: str) -> Line:
 
 def _numbers(x: Gradient, unseeded: bool) -> Line | Tensor:
     value = np.asarray(x.value)
-    if unseeded and x.formula and not is_constant(value):  # e.g. ones: not random
+    if unseeded and x.formula and not is_constant(value):  # ones do not depend on random numbers
         return plain(shape_text(value.shape))
     return Tensor(x.value, "answer")
 

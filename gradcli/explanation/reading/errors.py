@@ -71,9 +71,7 @@ def _of_records(reading: Reading, message: str) -> str:
 
 
 def _cure(reading: Reading, cured: Correction) -> str:
-    """The correction in words, a remark on it, and the gradients that the corrected program
-    computes.
-    """
+    """The correction in words, a remark on it, and the gradients of the corrected program."""
     result = gradients(cured.reading)
     lines = [in_words(reading.source, cured.source)]
     lines += dict.fromkeys(s.note for s in cured.steps if s.note)
@@ -128,9 +126,7 @@ def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str
 
 
 def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
-    """The named tensors on the line that raises, with their shapes and dtypes, and the lines that
-    assigned them.
-    """
+    """The named tensors on the line that raises: shapes, dtypes, and lines of assignment."""
     try:
         tree = ast.parse(reading.source)
     except SyntaxError:

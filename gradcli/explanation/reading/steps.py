@@ -100,7 +100,7 @@ def _of_analysis(
         if value is not None:
             gradients.append(_gradient(result, x, value))
             remarks += _added_up(back, leaf, x.name)
-        elif sent is not None:  # PyTorch sends zeros to a piecewise linear function
+        elif sent is not None:  # PyTorch's second derivative of relu, for example, is 0, not None
             gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
         elif leaf not in reached:
             remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
@@ -263,9 +263,7 @@ COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
 
 
 def is_spread(record: Record) -> bool:
-    """Whether an operation such as mse_loss broadcasts shapes (n, 1) and (n,), so that it compares
-    all pairs.
-    """
+    """Whether a loss such as mse_loss broadcasts (n, 1) and (n,), so that it compares all pairs."""
     shapes = [t.shape for t in operands(record)]
     pair = record.name.startswith(COMPARING) and len(shapes) == 2
     return pair and _column_and_row(*shapes)

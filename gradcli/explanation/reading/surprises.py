@@ -73,12 +73,10 @@ def _bad(why: Why) -> list[Element]:
 
 
 def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Finding:
-    """The finding on the cause of the first nonfinite element, with an equal expression whose
-    gradient is finite.
-    """
+    """The finding on the first nonfinite element: its cause, and a finite equal expression."""
     first, *others = _bad(why)
-    alike = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
-    more = f" and {alike} more" if alike else ""
+    same_cause = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
+    more = f" and {same_cause} more" if same_cause else ""
     built = sorted({r.line for r in records(back) if operation(r) == first.operation and r.line})
     rows = [
         (n, f"{first.operation}: the backward pass through it is {first.kind}") for n in built[:1]
@@ -295,9 +293,7 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
-    """The finding that a leaf which requires grad gets no gradient: the output does not depend on
-    it.
-    """
+    """The finding that a leaf gets no gradient, as the output does not depend on it."""
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
     if not backwards or reading.outcome.exception:
         return
@@ -346,9 +342,7 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
 
 
 def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
-    """Whether a program reads the .grad of a tensor, or passes the tensor to an optimiser whose
-    step() it calls.
-    """
+    """Whether a program reads a tensor's .grad, or an optimiser updates the tensor."""
     source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
     looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)
     if looped or re.search(rf"\b{re.escape(name)}\.grad\b", source):
@@ -362,9 +356,7 @@ def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
-    """A line that cuts the graph before the last backward pass, and the reason; None if there is
-    none.
-    """
+    """A line that cuts the graph before the last backward pass, with the reason; None otherwise."""
     from .corrections.case import Case
     from .corrections.cut_steps import uncut
 
@@ -392,9 +384,7 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
 
 
 def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
-    """The finding that requires_grad was set on a loss without a graph: backward() reaches only the
-    loss itself.
-    """
+    """The finding that a loss is a leaf with requires_grad=True: backward() reaches only it."""
     for back in reading.trace.backwards:
         output = back.outputs[0]
         if output.is_leaf and output.requires_grad and back.leaves == [output]:
@@ -423,22 +413,22 @@ def unregistered(reading: Reading, text: Text) -> Iterator[Finding]:
         return
     for name, module in reading.outcome.scope.items():
         fields = getattr(module, "fields", {}) if _is_module(module) else {}
-        for own, value in fields.items():
-            held = value.values() if type(value) is dict else value
-            listed = type(value) in (list, tuple, dict) and not own.startswith("_")
-            if listed and any(_is_module(v) for v in held):
+        for attribute, value in fields.items():
+            values = value.values() if type(value) is dict else value
+            listed = type(value) in (list, tuple, dict) and not attribute.startswith("_")
+            if listed and any(_is_module(v) for v in values):
                 kind = "ModuleDict" if type(value) is dict else "ModuleList"
                 why, cure = f"Modules in a {type(value).__name__} are hidden", f"nn.{kind}(...)"
             elif isinstance(value, Tensor) and value.requires_grad and value.is_leaf:
                 why, cure = "A tensor that is not a Parameter is hidden", "nn.Parameter(...)"
             else:
                 continue
-            line = next((n.lineno for n in _stores(text, own)), None)
+            line = next((n.lineno for n in _stores(text, attribute)), None)
             yield Finding(
                 "unregistered",
-                f"{name}.parameters() does not include {name}.{own}",
+                f"{name}.parameters() does not include {name}.{attribute}",
                 f"{why} from nn.Module: an optimiser, state_dict() and to() skip them.",
-                f"self.{own} = {cure}",
+                f"self.{attribute} = {cure}",
                 line,
                 evidence(reading, (line, "is not registered")),
             )

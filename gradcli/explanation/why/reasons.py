@@ -68,9 +68,7 @@ class Reasons:
         return f"the {len(origin.terms)} gradients that arrive add up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, index: Index) -> str:
-        """A clause such as "relu passes back 0" if the upstream element of this one is 0; "" if
-        not.
-        """
+        """A clause such as "relu passes back 0" if this element's upstream element is 0, or ""."""
         at = self._aligned(step, index)
         if at is None or step.received[at] != 0:
             return ""
@@ -155,9 +153,7 @@ class Reasons:
         return bool(np.all(np.isin(chosen, operand)) and operand[index] not in chosen)
 
     def _takes_other_operand(self, step: LocalStep, index: Index) -> bool:
-        """Whether an elementwise operation of two tensors, such as maximum, chooses the other
-        one.
-        """
+        """Whether an operation such as maximum(a, b) selects the other operand here."""
         node = step.node
         if node.op.family != "elementwise" or node.op.kink is None or len(node.inputs) != 2:
             return False
@@ -315,9 +311,7 @@ def operation_name(a: Analysis, node: Node) -> str:
 
 
 def typed_name(node: Node | None) -> str | None:
-    """The name of the function that a node's text calls: `linalg.svd`; None for an operator such as
-    `*`.
-    """
+    """The called function in a node's text, such as `linalg.svd`; None for operators like `*`."""
     if node is None or node.span is None:
         return None
     call = _expression(node.span.in_one_line)

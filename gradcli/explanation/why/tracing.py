@@ -60,9 +60,7 @@ class LocalStep:
         return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
     def reach(self, index: Index) -> Any:
-        """A mask of the upstream elements on which the element at `index` depends, here or at any
-        other values.
-        """
+        """A mask of the upstream elements on which the element at `index` can depend."""
         at = self._only(index)
         if at is not None and any(sent[index] != 0 for sent in self._ones_sent):
             mask = np.zeros(self.node.shape, bool)
@@ -198,9 +196,9 @@ class Tracer:
 
     def beside(self, origin: Origin) -> LocalStep | None:
         """Another step that sends a nonfinite gradient to the element of an origin."""
-        own, at = origin.step, origin.at
-        steps = self._arriving(own.to) if own is not None else []
-        return next((s for s in steps if s is not own and not np.isfinite(s.sent[at])), None)
+        step, at = origin.step, origin.at
+        steps = self._arriving(step.to) if step is not None else []
+        return next((s for s in steps if s is not step and not np.isfinite(s.sent[at])), None)
 
     def _local(self, step: Step, to: Node) -> LocalStep:
         key = step.node, to
@@ -249,9 +247,7 @@ class Tracer:
         return origin._replace(path=(result, *origin.path))
 
     def _zero_in(self, step: LocalStep, index: Index) -> Any:
-        """The origin of a zero that a step sends; or the node and index at which it was
-        received.
-        """
+        """The origin of a zero that a step sends, or the node and index from which it came."""
         zeros = step.received == 0
         if not zeros.any():
             return Origin(step.node, index, step)

@@ -240,9 +240,7 @@ def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
 
 
 def _reversed_slice(s: slice, size: int) -> slice:
-    """The equivalent slice of the flipped dimension. Its ends are negative, so that they are valid
-    for any size.
-    """
+    """The same slice of a flipped dimension. Negative ends are valid for any size."""
     picked = range(size)[s]
     if not picked:
         return slice(0, 0)

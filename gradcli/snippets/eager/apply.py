@@ -132,8 +132,8 @@ class Operation:
         return self.name or grad_name(self.plan.node, self.inputs)
 
     def _input_gradients(self) -> "InputGradients | Underived | None":
-        """The functions that compute the inputs' gradients; None if no input requires one,
-        `Underived` if PyTorch has no derivative of the operation.
+        """The graphs of the inputs' gradients; None if no input requires one, `Underived` if
+        PyTorch has no derivative of the operation.
         """
         node = self.plan.node
         if not MODE.recording or node.dtype != "float" or node.op.family == "barrier":
@@ -306,9 +306,7 @@ def run_graph(
 
 
 def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
-    """A constant array of a graph as a tensor. Floats get the promoted dtype of the tensors in
-    `values`.
-    """
+    """A constant array of a graph as a tensor; floats get the promoted dtype of `values`."""
     if array.dtype.kind != "f":
         return Tensor(array)
     tensors = [v for v in values.values() if isinstance(v, Tensor)]

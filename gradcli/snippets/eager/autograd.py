@@ -343,9 +343,7 @@ ANOMALY = (
 
 
 def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
-    """The items of a decorated generator: its body runs with the switch on, the code that uses it
-    without.
-    """
+    """The items of a decorated generator. The switch is on only while the generator's body runs."""
     sent: Any = None
     while True:
         _enter(m, self)

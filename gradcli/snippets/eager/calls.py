@@ -65,10 +65,10 @@ def _return_type(name: str, names: Names) -> Class:
         parts = [f"{field}={m.repr(v)}" for field, v in zip(names, self.payload)]
         return f"torch.return_types.{label}(\n" + ",\n".join(parts) + ")"
 
-    members: dict[str, Any] = {own: Builtin(own, text) for own in ("__repr__", "__str__")}
-    for place, own in enumerate(names):
-        get = Builtin(own, lambda m, self, place=place: self.payload[place])
-        members[own] = Property(get)
+    members: dict[str, Any] = {member: Builtin(member, text) for member in ("__repr__", "__str__")}
+    for place, member in enumerate(names):
+        get = Builtin(member, lambda m, self, place=place: self.payload[place])
+        members[member] = Property(get)
     return Class(f"torch.return_types.{label}", (TUPLE,), members)
 
 
@@ -385,18 +385,14 @@ def _check_in_place(
 
 
 def _overload(name: str, arguments: Collection[Any]) -> str:
-    """PyTorch's name of an in-place operation with its overload; "" if the overload depends on the
-    arguments.
-    """
+    """PyTorch's name of an in-place operation, such as add_.Tensor; "" if it is not known."""
     if name in ("add", "sub", "mul", "div"):
         return f"{name}_.Tensor"
     return "" if arguments else f"{name}_"
 
 
 def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:
-    """The array of `target.add_(other, alpha=...)`, rounded once, for float32 tensors; otherwise
-    None.
-    """
+    """The array of `target.add_(other, alpha=...)` in float32, rounded once; else None."""
     if alpha == 1 or name not in ("add", "sub") or len(args) != 1:
         return None
     operands = (target, args[0])
@@ -406,9 +402,7 @@ def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> A
 
 
 def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]) -> None:
-    """Raise PyTorch's error if the result of an in-place operation does not have the target's shape
-    or dtype.
-    """
+    """Raise PyTorch's error if a result does not fit the shape or dtype of its target."""
     check_output_shape(target, graph.shape)
     result = result_type(list(operands), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
@@ -418,9 +412,7 @@ def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]
 
 
 def check_kind(target: Tensor, result: DType, name: str = "") -> None:
-    """Refuse a result whose dtype cannot be cast to that of the target; `name` is the in-place
-    function.
-    """
+    """Refuse a result of the in-place function `name` that cannot be cast to the target's dtype."""
     if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
         return
     kind = LONG_NAMES[target.dtype.name] if name.startswith("clamp") else target.dtype.scalar_name

@@ -33,9 +33,7 @@ def check_broadcast(a: Any, b: Any) -> None:
 
 
 def check_output(target: Tensor, other: Tensor) -> None:
-    """Refuse operands of an in-place operation on `target` whose broadcast shape is not that of
-    `target`.
-    """
+    """Refuse an operand that would broadcast the target of an in-place operation."""
     check_broadcast(target, other)
     check_output_shape(target, np.broadcast_shapes(target.shape, other.shape))
 
@@ -88,9 +86,7 @@ def _check_mapped(a: Tensor, b: Tensor) -> None:
 
 
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
-    """Refuse matrices that cannot be multiplied. `added`: the product is part of addmm, which
-    linear calls, too.
-    """
+    """Refuse matrices that cannot be multiplied. `added`: in addmm, which linear calls, too."""
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
     if added:
@@ -184,9 +180,7 @@ def check_dot(a: Tensor, b: Tensor) -> None:
 
 
 def dimension(dim: int, ndim: int) -> int:
-    """The non-negative equivalent of a dimension. Raises the program's IndexError if it is out of
-    range.
-    """
+    """A dimension as a non-negative int. Raises the program's IndexError if out of range."""
     width = max(ndim, 1)
     if not -width <= dim < width:
         raise error(

@@ -124,7 +124,7 @@ for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cu
     _define_checked(_name)
 
 
-def _softmax_of_functional(name: str) -> None:
+def _define_softmax(name: str) -> None:
     """Define softmax, log_softmax or softmin of torch.nn.functional, which choose a dimension, with
     a warning, if `dim` is None.
     """
@@ -151,7 +151,7 @@ def _softmax_of_functional(name: str) -> None:
 
 
 for _name in ("softmax", "log_softmax", "softmin"):
-    _softmax_of_functional(_name)
+    _define_softmax(_name)
 
 
 @define("torch", "Tensor")
@@ -176,8 +176,8 @@ def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0)
 
 @define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
-    """torch.where: elements of two tensors, chosen by a mask; with a mask alone, the indices of its
-    true elements.
+    """torch.where: a choice between two tensors by a mask, or the indices of a mask's true
+    elements.
     """
     if not named:
         check_where(m, [condition, *args])
@@ -200,9 +200,7 @@ define("Tensor", name="where")(_where)
 
 @define("torch")
 def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors expanded to their common shape; those that have that shape are returned as they
-    are.
-    """
+    """Tensors expanded to their common shape; those that have it are returned unchanged."""
     for a in tensors:
         for b in tensors:
             check_broadcast(a, b)
@@ -234,7 +232,7 @@ def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     return calls.call("stack", [parts, dimension(dim, parts[0].ndim + 1)], {})
 
 
-def _joining(name: str) -> None:
+def _define_cat(name: str) -> None:
     def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
         return _joined(_listed(m, tensors, name), _named_axis(dim, axis))
 
@@ -242,7 +240,7 @@ def _joining(name: str) -> None:
 
 
 for _name in ("cat", "concat", "concatenate"):
-    _joining(_name)
+    _define_cat(_name)
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
@@ -618,10 +616,10 @@ def _check_chance(p: float) -> None:
 def _chances(input: Tensor, p: float, shape: Sequence[int]) -> Any:
     """A random mask of the given shape in the input's dtype: 0 with probability p, else 1."""
     if tuple(shape) == input.shape:
-        kept = drawn_over(input, lambda size: generator().chances(size, 1 - p))
+        mask = drawn_over(input, lambda size: generator().chances(size, 1 - p))
     else:
-        kept = generator().chances(tuple(shape), 1 - p)
-    return kept.astype(input.dtype.numpy)
+        mask = generator().chances(tuple(shape), 1 - p)
+    return mask.astype(input.dtype.numpy)
 
 
 def _dropped(input: Tensor, p: float, inplace: bool, shape: Sequence[int]) -> Tensor:
@@ -633,8 +631,8 @@ def _dropped(input: Tensor, p: float, inplace: bool, shape: Sequence[int]) -> Te
         text = f"result type Float can't be cast to the desired output type {wanted}"
         raise error("RuntimeError", text)
     kind = input.data.dtype.type
-    kept = kind(0) if p == 1 else _chances(input, p, shape) * kind(1 / (1 - p))
-    noise = Tensor(np.asarray(kept), input.dtype)
+    factors = kind(0) if p == 1 else _chances(input, p, shape) * kind(1 / (1 - p))
+    noise = Tensor(np.asarray(factors), input.dtype)
     if inplace:
         return calls.in_place("mul", input, [noise], {})
     return call_operator("mul", input, noise)

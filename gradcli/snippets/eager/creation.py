@@ -144,9 +144,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
 
 @define("torch")
 def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """`data` itself if it is a tensor, a tensor that shares its memory if it is a NumPy array, else
-    a new tensor.
-    """
+    """A tensor unchanged; a tensor that shares the memory of an array; else a new tensor."""
     if isinstance(data, Tensor):
         return data if dtype in (None, data.dtype) else cast(data, dtype)
     array = getattr(data, "array", None)
@@ -166,7 +164,7 @@ def from_numpy(m: Machine, ndarray: Any) -> Tensor:
     return Tensor(array)
 
 
-def _filled(name: str, value: float) -> None:
+def _define_filled(name: str, value: float) -> None:
     def maker(m: Machine, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
         size = size or (options.pop("size"),)
         kind = dtype or MODE.default_dtype
@@ -190,7 +188,7 @@ def _filled(name: str, value: float) -> None:
 
 
 for _name, _value in (("zeros", 0), ("ones", 1), ("empty", 0)):
-    _filled(_name, _value)
+    _define_filled(_name, _value)
 
 
 @define("torch")
@@ -330,7 +328,7 @@ class DefaultGenerator(GeneratorValue):
 
     @property
     def generator(self) -> Generator:
-        """The random numbers of the mode, which every program begins anew."""
+        """The default generator of MODE, which is new for every program."""
         return generator()
 
     @generator.setter
@@ -355,7 +353,7 @@ def manual_seed(m: Machine, seed: int) -> GeneratorValue:
     return _seed_generator(m, DEFAULT_GENERATOR, seed)
 
 
-def _drawn(name: str, draw: Any) -> None:
+def _define_random(name: str, draw: Any) -> None:
     def maker(
         m: Machine, *size: Any, dtype: Any = None, generator: Any = None, **options: Any
     ) -> Tensor:
@@ -380,15 +378,15 @@ def _drawn(name: str, draw: Any) -> None:
 
 _generator = generator
 DRAWING = {"rand": "check_uniform_bounds", "randn": "normal_kernel_cpu"}
-_drawn("rand", lambda g, shape, kind, in_order: g.uniform(shape, kind))
-_drawn("randn", lambda g, shape, kind, in_order: g.normal(shape, kind, in_order=in_order))
+_define_random("rand", lambda g, shape, kind, in_order: g.uniform(shape, kind))
+_define_random("randn", lambda g, shape, kind, in_order: g.normal(shape, kind, in_order=in_order))
 
 
 @define("torch")
 def randint(
     m: Machine, *args: Any, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
-    """Integers from low to high - 1."""
+    """Integers in [low, high)."""
     arguments = dict(options)
     options = {k: v for k, v in options.items() if k not in ("low", "high", "size")}
     values = [*args]
@@ -413,9 +411,7 @@ def randint_like(
     generator: Any = None,
     **options: Any,
 ) -> Tensor:
-    """Integers from `low` (0 if `high` is None) to the upper bound minus 1, in the shape of a
-    tensor.
-    """
+    """Integers in [low, high), or in [0, low) if `high` is None, in the shape of a tensor."""
     first, after = (0, low) if high is None else (low, high)
     kind, source = dtype or input.dtype, _generator(generator)
     drawn = drawn_over(input, lambda shape: source.integers(first, after, shape))
@@ -577,7 +573,7 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     return overwritten(self, drawn, "ExponentialBackward0")
 
 
-def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> None:
+def _define_fill(name: str, draw: Callable[..., Any], **defaults: float) -> None:
     """Define a method such as `cauchy_`, which fills a tensor with samples of a distribution.
     `draw` draws them; `defaults` are its parameters.
     """
@@ -594,8 +590,8 @@ def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> No
     define("Tensor", name=name)(write)
 
 
-_made_of_draws("log_normal_", Generator.log_normal, mean=1.0, std=2.0)
-_made_of_draws("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
+_define_fill("log_normal_", Generator.log_normal, mean=1.0, std=2.0)
+_define_fill("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
 
 
 @define("Tensor")
@@ -622,7 +618,7 @@ class Limits(Object):
         self.cls, self.info = cls, info
 
 
-def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
+def _define_limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     def make(m: Machine, cls: Class, type: Any = None) -> Limits:
         return Limits(cls, of(type or MODE.default_dtype))
 
@@ -667,12 +663,12 @@ def _of_integers(dtype: DType) -> Any:
     return SimpleNamespace(max=info.max, min=info.min, bits=info.bits, dtype=dtype.name)
 
 
-_limits(
+_define_limits(
     "finfo",
     ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
     _of_floats,
 )
-_limits("iinfo", ("max", "min"), _of_integers)
+_define_limits("iinfo", ("max", "min"), _of_integers)
 
 
 @define("torch")

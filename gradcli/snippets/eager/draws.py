@@ -113,9 +113,7 @@ class Generator(Stream):
         return np.array([self._gamma(a) for a in shapes.ravel().tolist()]).reshape(shapes.shape)
 
     def _gamma(self, alpha: float) -> float:
-        """A gamma variate with shape `alpha` and scale 1, by the rejection method of Marsaglia and
-        Tsang (2000).
-        """
+        """A gamma variate with shape `alpha`, by the method of Marsaglia and Tsang (2000)."""
         scale = 1.0
         if alpha < 1:
             if not alpha:
@@ -141,9 +139,7 @@ class Generator(Stream):
         return np.array([draw(r) for r in rates.ravel().tolist()], float).reshape(rates.shape)
 
     def _poisson(self, rate: float) -> int:
-        """A Poisson variate: how many uniform numbers can be multiplied before the product is at
-        most exp(-rate).
-        """
+        """A Poisson variate: the number of uniform numbers whose product exceeds exp(-rate)."""
         count, least = 0, math.exp(-rate)
         product = self._double() if rate else 0.0
         while product > least:
@@ -187,9 +183,7 @@ QUARTER_PI = (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  
 
 
 def transformed(uniforms: Any, mean: float, std: float) -> Any:
-    """Normal numbers from blocks of 16 uniform ones: numbers j and j + 8 of a block form a
-    Box-Muller pair.
-    """
+    """Normal numbers from uniform ones: numbers j and j + 8 of 16 form a Box-Muller pair."""
     if uniforms.dtype != np.float32:
         return box_muller(uniforms) * std + mean
     u = uniforms.reshape(-1, 2, BLOCK // 2)

@@ -11,9 +11,7 @@ KINDS = ("bool", "int", "float")  # in the order of promotion
 
 
 class DType(Object):
-    """A dtype: its names in PyTorch and NumPy, its kind, and its rank among the dtypes of that
-    kind.
-    """
+    """A dtype: its names in PyTorch and NumPy, its kind, and its rank within the kind."""
 
     __slots__ = ("kind", "legacy", "name", "numpy", "rank", "size")
     cls = Class("dtype", module="torch", shown="torch.dtype")
@@ -27,9 +25,7 @@ class DType(Object):
 
     @property
     def precision(self) -> str:
-        """The NumPy dtype, float64 or float32, in which tensors of this floating dtype are
-        computed.
-        """
+        """The NumPy dtype in which this floating dtype is computed: float64 or float32."""
         return "float64" if self.name == "float64" else "float32"
 
     @property

@@ -30,9 +30,7 @@ Function = Callable[..., Any]
 
 
 def lives(value: Any) -> bool:
-    """Whether a value is a dual tensor of the current level of forward-mode AD, which ends on
-    leaving dual_level().
-    """
+    """Whether a value is a dual tensor whose dual_level() has not ended."""
     return bool(MODE.dual_level) and isinstance(value, DualTensor) and value.lives
 
 

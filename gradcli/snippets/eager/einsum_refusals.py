@@ -99,9 +99,7 @@ def _check_output(output: str, left: str) -> None:
 
 
 def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) -> None:
-    """Refuse a subscript that stands for dimensions of different sizes. `sizes` has those of
-    earlier operands.
-    """
+    """Refuse a subscript with two sizes. `sizes` has the sizes in earlier operands."""
     head, _, tail = term.partition("...")
     ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
     letter_sizes: dict[str, int] = {}

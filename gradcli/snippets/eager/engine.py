@@ -48,13 +48,11 @@ class Pass:
         self.needed: set[Target] | None = None
         self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
         self.fused: set[Record] = set()  # nodes that PyTorch fuses with a node that has run
-        self.aims: set[Target] = set()  # the nodes of `wanted` edges, which run if .grad is set
+        self.aims: set[Target] = set()  # nodes of `wanted` edges that run, to set .grad
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
-        """Count the nodes that each node waits for, and collect the nodes that lead to `wanted`
-        edges.
-        """
+        """Count the nodes that each node waits for; collect those that lead to `wanted` edges."""
         order = inputs_first(edge.record for edge, _ in self.roots)
         for record in order:
             for edge in record.edges:
@@ -97,9 +95,7 @@ class Pass:
             self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
-        """Run one node, unless the pass does not need it. Returns its edges, which no longer wait
-        for it.
-        """
+        """Run one node if the pass needs it. Returns its edges, which no longer wait for it."""
         sent = [edge for edge in record.edges if edge]
         arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
@@ -126,17 +122,13 @@ class Pass:
         return sent
 
     def _accumulate(self, record: Accumulator, grads: Gradients) -> None:
-        """Add to a leaf's .grad, and call the hooks of its AccumulateGrad node before and after
-        that.
-        """
+        """Add to a leaf's .grad, between the hooks of its AccumulateGrad node."""
         grads = after_pre_hooks(self.m, record, grads)
         accumulate(self.m, record.tensor, grads[0], self.create_graph)
         after_record_hooks(self.m, record, (), grads)
 
     def _hooked(self, record: Target, grads: Gradients) -> Gradients:
-        """The gradients of a node's outputs after the hooks of these tensors; sets .grad of tensors
-        with retain_grad().
-        """
+        """The gradients of a node's outputs after tensor hooks; sets .grad after retain_grad()."""
         return after_tensor_hooks(self.m, record, grads)
 
     def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
@@ -163,9 +155,7 @@ class Pass:
 
 
 def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
-    """A gradient summed and cast to its input's shape and dtype, with the checks of PyTorch's
-    engine.
-    """
+    """A gradient summed and cast to its input's shape and dtype, with the engine's checks."""
     meta = edge.record.metas[edge.output]
     if isinstance(gradient, MetaTensor):
         text = f"Function {record.name} returned an invalid gradient at index {place} - expected "
@@ -221,9 +211,7 @@ def _add(leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
 def outputs_and_seeds(
     outputs: Sequence[Tensor], seeds: Sequence[Tensor | None]
 ) -> list[tuple[Edge, Tensor]]:
-    """The edges at which the backward pass starts, with their gradients: those passed, or 1. Raises
-    PyTorch's errors.
-    """
+    """The edges of the outputs with their gradients (1 by default). Raises PyTorch's errors."""
     roots = []
     checked_seeds = [_seed(o, seed, place) for place, (o, seed) in enumerate(zip(outputs, seeds))]
     for place, (output, checked) in enumerate(zip(outputs, checked_seeds)):

@@ -96,9 +96,7 @@ class Linearized(Object):
         return self._double_backward(m, record, tangents)
 
     def _product(self, m: Machine, record: Record, node: Node, tangent: Tensor) -> Tensor:
-        """The tangent of prod(): the sum over factors of a factor's tangent times the other
-        factors.
-        """
+        """The tangent of prod(): the sum of each factor's tangent times the other factors."""
         with recording(True):
             ones = Tensor(np.ones(node.shape or (), record.metas[0].dtype.numpy))
             (others,) = record.backward(m, record, [ones])
@@ -203,9 +201,7 @@ def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: st
 
 
 def _tracked(x: Tensor) -> Tensor:
-    """A tensor at which the graph of a computation starts: a view of `x` if it requires a gradient,
-    else a new leaf.
-    """
+    """The start of a graph: a view of `x` if it requires a gradient, else a new leaf."""
     if x.requires_grad:
         return call("view_as", [x, x], {}, method=True)
     return Tensor(x.data, x.dtype, requires_grad=True)

@@ -401,9 +401,7 @@ class _Backward:
 
 
 def once_differentiable(m: Machine, function: Any) -> Builtin:
-    """The decorator once_differentiable: differentiating the result of the decorated backward
-    raises an error.
-    """
+    """The decorator once_differentiable: a second derivative raises an error."""
 
     def run(m: Machine, context: Context, *grads: Any) -> Any:
         tracked = MODE.recording and any(t.requires_grad for t in tensors_in(grads))

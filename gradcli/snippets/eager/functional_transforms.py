@@ -45,9 +45,7 @@ def _leaf(m: Machine, x: Tensor) -> Tensor:
 
 
 def _inner(m: Machine, x: Tensor) -> Tensor:
-    """Mark a tensor as made inside the transform that is entered next, where it may be changed in
-    place.
-    """
+    """Mark a tensor as made inside the next transform, where it may be changed in place."""
     x.level = len(MODE.transforms) + 1
     return x
 
@@ -148,9 +146,7 @@ def _refuse_known(m: Machine, path: str, name: str) -> None:
 
 
 def _own_init(m: Machine, base: Class, name: str) -> Function:
-    """A copy of the `__init__` of the class `base` for a derived class, whose `name` its errors
-    show.
-    """
+    """A copy of the `__init__` of `base` whose errors show `name`, a derived class."""
     init = base.lookup("__init__")
     code = init.code.renamed(f"{name}.__init__")
     return Function(code, init.closure, init.defaults, init.keyword_defaults)

@@ -20,14 +20,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _reduced(name: str) -> Name:
-    """The name for a reduction: SumBackward1 with `dim`, SumBackward0 without."""
+    """The name for a reduction, such as SumBackward1 with `dim` and SumBackward0 without."""
     return lambda node, inputs: f"{name}Backward{int(node.attrs.get('dim') is not None)}"
 
 
 def _of_numbers(name: str, number: int, tensor: int) -> Name:
-    """The name for an operation with the suffix `number` if its last input is a number, else
-    `tensor`.
-    """
+    """The name for an operation, with suffix `number` if the last input is one, else `tensor`."""
     return lambda node, inputs: f"{name}Backward{number if _is_number(inputs[-1]) else tensor}"
 
 
@@ -248,7 +246,7 @@ SEPARATE = _gradients("own gradients")
 GRADIENTS = _gradients("gradients") | SEPARATE
 SCATTERED = frozenset(name for name, again in GRADIENTS.items() if again == "ScatterBackward0")
 
-GRADIENTS_BY_OPERATOR = {  # by operator, where PyTorch's grad_fn is ambiguous
+GRADIENTS_BY_OPERATOR = {  # by operator, if its grad_fn is named after another one
     "cross_entropy": "LogSoftmaxBackwardDataBackward0",
     "logdet": "LinalgSolveExBackward0",
     "outer": "ViewBackward0",

@@ -12,9 +12,7 @@ from .tensor import Accumulator, Gradients, Tensor
 
 
 def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
-    """The gradients of a node's outputs after the hooks of these tensors. Sets .grad of those with
-    retain_grad().
-    """
+    """The gradients of a node's outputs after tensor hooks; sets .grad after retain_grad()."""
     if isinstance(record, Accumulator):
         hooks = {0: record.tensor.hooks} if record.tensor.hooks else {}
         retained: dict[int, Tensor] = {}

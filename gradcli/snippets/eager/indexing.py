@@ -199,9 +199,7 @@ def check_filled(value: Any) -> None:
 
 
 def _host(part: Any) -> Any:
-    """A part of an index: the NumPy array or Python number inside the interpreter's wrapper, if it
-    has one.
-    """
+    """A part of an index, unwrapped if it is a NumPy array or scalar of the program."""
     part = plain(part)
     array = getattr(part, "array", None)
     if isinstance(array, np.ndarray):
@@ -210,9 +208,7 @@ def _host(part: Any) -> Any:
 
 
 def _of_array(array: Any) -> Any:
-    """A NumPy array in an index as an integer or boolean array, or as an integer if it has no
-    dimensions.
-    """
+    """A NumPy array in an index as an integer or boolean array; as an int if it is 0-dim."""
     if any(n < 0 for n in array.strides):
         raise error("ValueError", NEGATIVE_STRIDE)
     if array.dtype.kind == "f":
@@ -340,9 +336,7 @@ def _check_masks(tensor: Tensor, picks: Sequence[Any]) -> None:
 
 
 def _check_together(arrays: Sequence[Any]) -> None:
-    """Refuse index arrays whose shapes do not broadcast. A mask with n dimensions counts as n
-    arrays.
-    """
+    """Refuse index arrays that do not broadcast. A mask with n dimensions counts as n."""
     shapes: list[tuple[int, ...]] = []
     for array in arrays:
         mask = array.dtype.kind == "b"
@@ -369,9 +363,7 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
 
 
 def _index_put(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
-    """Assign `source` to the elements of `place`, a tensor or a view of it, at the index arrays
-    `picks`.
-    """
+    """Assign `source` to a tensor or view `place` at the index arrays `picks`."""
     check_writable(place, [source], repeats=True, called="index_put_")
     masks = [p for p in picks if isinstance(p, np.ndarray)]
     filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"

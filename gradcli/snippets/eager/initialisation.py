@@ -72,9 +72,7 @@ def ones_(m: Machine, tensor: Tensor) -> Tensor:
 def sparse_(
     m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
 ) -> Tensor:
-    """Fill with normal numbers, and with zeros at random positions: a fraction `sparsity` of each
-    column.
-    """
+    """Fill with normal numbers, a fraction `sparsity` of each column with zeros at random."""
     if tensor.ndim != 2:
         raise error("ValueError", "Only tensors with 2 dimensions are supported")
     zeros = math.ceil(sparsity * len(tensor.data))
@@ -91,9 +89,7 @@ def eye_(m: Machine, tensor: Tensor) -> Tensor:
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
-    """fan_in and fan_out of a weight: how many inputs an output depends on, and how many outputs an
-    input affects.
-    """
+    """fan_in and fan_out: inputs of each output, and outputs of each input, of a weight."""
     if tensor.ndim < 2:
         raise error(
             "ValueError",

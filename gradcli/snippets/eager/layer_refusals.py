@@ -62,7 +62,7 @@ def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
         raise error("RuntimeError", text.format(*kinds))
 
 
-def _convolution(n: int) -> None:
+def _define_convolution(n: int) -> None:
     def conv(
         input: Tensor,
         weight: Tensor,
@@ -115,7 +115,7 @@ def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
         )
 
 
-def _transposed(n: int) -> None:
+def _define_transposed(n: int) -> None:
     name = f"conv_transpose{n}d"
 
     def checked(
@@ -159,8 +159,8 @@ def _check_output_padding(pads: list[int], strides: list[int], steps: list[int])
 
 
 for _n in (1, 2, 3):
-    _convolution(_n)
-    _transposed(_n)
+    _define_convolution(_n)
+    _define_transposed(_n)
 
 
 # ---- padding, windows, sizes ---------------------------------------------------------------------
@@ -481,9 +481,7 @@ def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
 
 
 def _check_indices(indices: Sequence[Tensor], name: str) -> None:
-    """Refuse indices that are neither int32 nor int64. The message has the dtype to which they are
-    promoted.
-    """
+    """Refuse indices that are not int32 or int64; the message has their promoted dtype."""
     dtype = result_type(indices)
     if dtype not in (INT32, INT64):
         text = "Expected tensor for argument #1 'indices' to have one of the following scalar types"

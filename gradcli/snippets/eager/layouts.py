@@ -69,9 +69,7 @@ def is_column_major(node: Node, operands: Sequence[Any], place: int) -> bool:
 
 
 def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
-    """Random numbers in the shape of a tensor. `draw(shape)` draws them in the order of the
-    tensor's memory.
-    """
+    """Random numbers for a tensor; `draw(shape)` draws them in the order of its memory."""
     if tensor.data.flags.c_contiguous:
         return draw(tensor.shape)
     outer = tuple(reversed(_order(tensor.shape, [tensor])))

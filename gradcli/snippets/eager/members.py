@@ -356,7 +356,7 @@ attribute("_grad", _set_grad, lambda m, self: _set_grad(m, self, None))(_grad)
 
 def _was_leaf(tensor: Tensor) -> bool:
     """Whether a tensor is a leaf. For a view whose in-place changes autograd does not track, such
-    as one made under no_grad(): whether it was a leaf when it was made.
+    as one made under no_grad(): whether it was a leaf before these changes.
     """
     follows = tensor.view is None or not tensor.view.creation
     return tensor.is_leaf if follows else tensor._record is None
@@ -931,9 +931,7 @@ def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
 
 @define("Tensor", "torch")
 def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from `start_dim` to `end_dim` joined into one; the tensor itself if they are
-    only one.
-    """
+    """The dimensions from `start_dim` to `end_dim` joined; the tensor itself for one dimension."""
     if input.ndim and dimension(start_dim, input.ndim) > dimension(end_dim, input.ndim):
         text = "flatten() has invalid args: start_dim cannot come after end_dim"
         raise error("RuntimeError", text)
@@ -1140,9 +1138,7 @@ def _counting_positional(name: str, function: Any) -> Any:
 
 
 def method_of(name: str) -> Any:
-    """The tensor method `name`, such as exp or the in-place exp_; MISSING if PyTorch has none of
-    that name.
-    """
+    """The tensor method `name`, such as exp or exp_; MISSING if PyTorch has no such method."""
     builtin = TABLES["Tensor"].get(name)
     if builtin is not None:
         return Builtin(builtin.name, of_numbers(_counting_positional(name, builtin.function), name))

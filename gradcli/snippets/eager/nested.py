@@ -60,9 +60,7 @@ def check_array(array: Any) -> None:
 
 
 def _listed(data: Any) -> Any:
-    """A list, tuple, range or string unchanged, an array as a NumPy array; None for a value that is
-    no sequence.
-    """
+    """A list, tuple, range, string or array as a Python or NumPy value; None if it is none."""
     if isinstance(data, SEQUENCES):
         return data
     if isinstance(data, Instance):

@@ -98,9 +98,7 @@ class OperatorBackward:
 
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
-    """Change gradients to PyTorch's memory layout, except those that share memory with the upstream
-    gradient.
-    """
+    """Change gradients that have their own memory to PyTorch's memory layout."""
     if record.call is None:
         return
     operands = record.call[1]

@@ -123,9 +123,7 @@ class InputGradients:
         return arrays if by_kernel is None else [by_kernel, *arrays[1:]]
 
     def _by_kernel(self, values: dict[Any, Any]) -> Any:
-        """The gradient of the first input, computed in the steps of PyTorch's kernel; None if no
-        such kernel is known.
-        """
+        """The gradient of the first input in the steps of PyTorch's kernel; None if not known."""
         if 0 not in self.places:
             return None
         node, plan = self.plan.node, self.plan

@@ -118,9 +118,7 @@ def _is_long(array: Any, chosen: Options) -> bool:
 
 
 def summarised(array: Any, edge: int) -> Any:
-    """The elements that are shown if an array is summarised: the first and last `edge` along each
-    dimension.
-    """
+    """The elements shown in a summary: the first and last `edge` along each dimension."""
     for axis in range(array.ndim):
         if array.shape[axis] > 2 * edge:
             picked = [*range(edge), *range(array.shape[axis] - edge, array.shape[axis])]

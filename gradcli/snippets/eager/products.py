@@ -65,9 +65,7 @@ def _times_other_factors(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
 
 
 def _through_cumprod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient of x in y = cumprod(x): for each factor, the sum over all products that include
-    it.
-    """
+    """The gradient of x in y = cumprod(x): a sum over the products with each factor."""
     node, _, y = record.call
     if x.numel <= 1 or x.shape[dim := dimension(node.attrs["dim"], x.ndim)] == 1:
         return gradient

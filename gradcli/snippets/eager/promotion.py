@@ -30,9 +30,7 @@ def _picks(node: Node, value: Operand) -> bool:
 
 
 def array_in(value: Operand, compute: DType) -> Any:
-    """The array of an input; floats are cast to the dtype of the computation. Numbers are returned
-    unchanged.
-    """
+    """The array of an input, floats in the computing dtype; numbers are returned unchanged."""
     if not isinstance(value, Tensor):
         return value
     if value.dtype.is_floating and (value.dtype is not compute or compute.size == 2):

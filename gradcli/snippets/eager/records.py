@@ -48,9 +48,7 @@ def leaves(tensor: Tensor) -> list[Tensor]:
 
 
 def shown(record: Any) -> str:
-    """The name of a grad_fn that the program prints. Raises Unsupported if PyTorch's name is not
-    known.
-    """
+    """The name of a grad_fn for a print. Raises Unsupported if PyTorch's name is not known."""
     if record.name in OURS:
         raise Unsupported("the name of this grad_fn")
     return record.name
@@ -81,9 +79,7 @@ def detached(tensor: Tensor) -> Tensor:
 
 
 def copied(gradient: Tensor) -> Tensor:
-    """A copy of a gradient, with the grad_fn CopyBackwards: what backward(create_graph=True) stores
-    in .grad.
-    """
+    """A copy of a gradient with grad_fn CopyBackwards, as backward(create_graph=True) stores it."""
     output = detached_copy(gradient)
     if gradient.requires_grad:
         edges = [None, gradient.edge]
@@ -119,9 +115,7 @@ def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
 
 
 def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
-    """`output`, with a grad_fn that returns zeros for its sources if one of these requires a
-    gradient.
-    """
+    """`output`, with a grad_fn that returns zeros if a source requires a gradient."""
     if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
         output.set_record(zero_record(name, sources, output))
     return output

@@ -48,9 +48,7 @@ def saved_inputs(
 
 
 def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
-    """A saved copy of an input, with the input's grad_fn. `in_pytorch`: PyTorch saves the input
-    itself.
-    """
+    """A saved copy of an input, with its grad_fn. `in_pytorch`: PyTorch saves the input."""
     same = array.dtype.name == tensor.dtype.numpy
     copy = Tensor(np.array(array), tensor.dtype if same else None)
     copy.set_record(tensor.record, tensor.output)

@@ -63,9 +63,7 @@ class Function(NamedTuple):
 
 
 class Misfit(Exception):
-    """Raised for an argument that does not match a parameter. Its message is the reason in
-    PyTorch's error.
-    """
+    """Raised for an argument that does not match a parameter, with PyTorch's reason."""
 
 
 @cache

@@ -20,7 +20,7 @@ LANES = 8  # floats in a vector register
 BRANCHES = 4  # partial sums that a kernel accumulates side by side
 BLOCK = 16  # terms of a block in a cascade sum, at each level
 LEVELS = 4  # levels of a cascade sum
-LONGEST = 128  # NumPy computes matrix products with longer rows, and
+LONGEST = 128  # NumPy computes matrix products with more terms in an element, and
 MOST_TERMS = 1 << 18  # with more multiplications in all
 PACKED = 4, 12  # products with at least so many rows and columns use fused steps
 SMALL_PRODUCT = 400  # in a batch, products of fewer multiplications use plain loops
@@ -214,9 +214,7 @@ def _along(x: Any, axis: tuple[int, ...]) -> Any:
 
 
 def _joined(x: Any, dims: Sequence[int]) -> list[int]:
-    """The sizes of `dims`, innermost first, where adjacent dimensions without a gap in memory count
-    as one.
-    """
+    """The sizes of `dims`, innermost first; dimensions without a gap between them are joined."""
     sizes: list[int] = []
     step = 0
     for d in dims:
@@ -251,9 +249,7 @@ def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
 
 
 def _vectors(rows: Any) -> Any:
-    """Sums of columns that are contiguous in memory: LANES partial sums, which are added at the
-    end.
-    """
+    """Sums of columns that are contiguous in memory, by LANES partial sums."""
     count = len(rows) // LANES * LANES
     lanes = _branches(rows[:count].reshape((-1, LANES, *rows.shape[1:])))
     return _one_by_one(np.concatenate([_one_by_one(rows[count:])[None], lanes]))
@@ -268,9 +264,7 @@ def _branches(rows: Any) -> Any:
 
 
 def _cascade(rows: Any) -> Any:
-    """Cascade sums of columns: the sums of blocks, then the sums of blocks of these, up to LEVELS
-    times.
-    """
+    """Cascade sums of columns: sums of blocks, then of blocks of these, up to LEVELS times."""
     parts = []
     for _ in range(LEVELS - 1):
         blocks = len(rows) // BLOCK
@@ -308,9 +302,7 @@ def cumprod(x: Any, *, dim: int) -> Any:
 
 @_kernel("matmul", "mm", "mv", "bmm", "dot")
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product. The terms of an element are added in PyTorch's order if the product is
-    small.
-    """
+    """The matrix product; if it is small, terms are added in PyTorch's order."""
     length = a.shape[-1]
     if length == 1:
         return _outer(a, b)
@@ -369,9 +361,7 @@ def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> 
 
 
 def _small_product(a: Any, b: Any, place: int) -> Any:
-    """The product of two matrices, in the order of the small kernel for their memory layouts.
-    `place` as in _of_two.
-    """
+    """The product of two matrices by the small kernel for their layouts. `place` as in _of_two."""
     if a.strides[1] == b.strides[0] == 4:
         return _row_by_row(a, b)
     result = _terms(a, b)
@@ -381,7 +371,7 @@ def _small_product(a: Any, b: Any, place: int) -> Any:
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A matrix product with inner dimension 1. A term -0 becomes 0 if a factor has a single row or
+    """A matrix product with inner dimension 1; -0 becomes 0 in a product with a single row or
     column.
     """
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
@@ -396,9 +386,7 @@ def _terms(a: Any, b: Any) -> Any:
 
 
 def _fused_terms(a: Any, b: Any) -> Any:
-    """A matrix product by fused multiply-adds: the terms of a panel are accumulated, then the sums
-    of panels are added.
-    """
+    """A matrix product by fused multiply-adds within panels of terms, whose sums are added."""
     length = a.shape[1]
     panel = length if length <= PANEL else min(length // 2, PANEL)
     a, b = _double(a), _double(b)
@@ -421,9 +409,7 @@ def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
 
 
 def _in_eights(terms: Any) -> Any:
-    """Sums of columns by groups of eight terms: four are added one by one, then the sum of the
-    other four.
-    """
+    """Sums of columns by eight terms: four are added one by one, then the sum of four."""
     count = len(terms) // 8 * 8
     total = np.zeros(terms.shape[1:], np.float32)
     for start in range(0, count, 8):
@@ -484,9 +470,7 @@ def _in_lanes(terms: Any, first: int, lanes: int, block: int = 0) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    """The dot product by two or four partial sums, each of four lanes; the excess terms are added
-    to the first one.
-    """
+    """The dot product by two or four sums of four lanes; excess terms are added to the first."""
     terms = a * b
     size, fours = len(terms), len(terms) // 4
     if size < 4:
@@ -531,8 +515,8 @@ def _tanh(x: Any) -> Any:
 def softplus(x: Any, *, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta x)) / beta, each step rounded."""
     scaled = x * np.float32(beta)
-    bent = _log1p(_exp_by_vectors(np.minimum(scaled, np.float32(threshold)))) / np.float32(beta)
-    return np.where(scaled > threshold, x, bent)
+    smooth = _log1p(_exp_by_vectors(np.minimum(scaled, np.float32(threshold)))) / np.float32(beta)
+    return np.where(scaled > threshold, x, smooth)
 
 
 @_kernel("logsigmoid")
@@ -549,9 +533,7 @@ def logistic_terms(x: Any, target: Any) -> Any:
 
 @_kernel("weighted_logistic_terms")
 def weighted_logistic_terms(x: Any, target: Any, weight: Any) -> Any:
-    """The terms of binary_cross_entropy_with_logits with pos_weight, before reduction, each step
-    rounded.
-    """
+    """logistic_terms with pos_weight, each step rounded."""
     factor = (weight - np.float32(1)) * target + np.float32(1)
     return (np.float32(1) - target) * x - logsigmoid(x) * factor
 
@@ -616,9 +598,7 @@ def power(a: Any, b: Any) -> Any:
 
 @_kernel("softmax")
 def softmax(x: Any, *, dim: int) -> Any:
-    """exp(x - max(x)), divided by its sum; along the last dimension, multiplied by the reciprocal
-    of the sum.
-    """
+    """exp(x - max(x)) / sum; along the last dimension, times the reciprocal of the sum."""
     if not np.ndim(x):
         return np.exp(x - x)
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
@@ -684,9 +664,7 @@ def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
 
 @_kernel("nll_loss")
 def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, reduction: str) -> Any:
-    """nll_loss of a batch, added by a cascade sum; NotImplemented for other shapes and
-    reduction="none".
-    """
+    """nll_loss of a batch by a cascade sum; NotImplemented for other arguments."""
     if x.ndim != 2 or reduction == "none":
         return NotImplemented
     counted = [k for k, label in enumerate(target.tolist()) if label != ignore_index]
@@ -706,9 +684,7 @@ def cross_entropy(
     reduction: str,
     label_smoothing: float,
 ) -> Any:
-    """cross_entropy with class probabilities or label smoothing, each step rounded; NotImplemented
-    for plain class indices.
-    """
+    """cross_entropy of probabilities or with label smoothing; else NotImplemented."""
     axis = min(x.ndim - 1, 1)
     each, weights = -log_softmax(x, dim=axis), _per_class(weight, x, axis)
     if target.shape == x.shape:
@@ -832,7 +808,7 @@ def _moments_of_batches(x: Any, axis: Sequence[int]) -> tuple[Any, Any]:
     others = [d for d in range(x.ndim) if d not in axis]
     rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
     count = np.float32(len(rows))
-    if x.ndim == 2:  # two threads: one partial sum for each half of the rows
+    if x.ndim == 2:  # one partial sum for each half of the rows
         half = -(-len(rows) // 2)
         parts = [p for p in (rows[:half], rows[half:]) if len(p)]
         mean = _one_by_one(np.stack([_one_by_one(p) for p in parts])) / count
@@ -963,7 +939,7 @@ def _products_in_column(a: Any, b: Any) -> Any:
 def _huber_loss_back(
     g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str, delta: float
 ) -> Any:
-    """The gradient of huber_loss. The factor 1 / size of a mean is applied first."""
+    """The gradient of huber_loss; a mean's 1 / size is applied first."""
     if weight is not None:
         return None
     share = _reduction_factor(x, reduction)
@@ -988,7 +964,7 @@ def _smooth_l1_loss_back(
 def _binary_cross_entropy_back(
     g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str
 ) -> Any:
-    """The gradient of binary_cross_entropy. The division by the size for a mean comes last."""
+    """The gradient of binary_cross_entropy; a mean's 1 / size comes last."""
     slope = g * (x - target) / np.maximum(np.float32(EPSILON), (np.float32(1) - x) * x)
     slope = slope if weight is None else slope * weight
     return slope / np.float32(x.size) if reduction == "mean" else slope
@@ -997,9 +973,7 @@ def _binary_cross_entropy_back(
 def _logistic_back(
     g: Any, x: Any, target: Any, weight: Any, positive: Any, y: Any, *, reduction: str
 ) -> Any:
-    """The gradient of binary_cross_entropy_with_logits. The division by the size for a mean comes
-    last.
-    """
+    """The gradient of binary_cross_entropy_with_logits; a mean's 1 / size comes last."""
     if positive is None:
         slope = sigmoid(x) - target
     else:
@@ -1091,9 +1065,7 @@ MOST_ROWS = 5  # largest matrix for which LAPACK's steps are known
 
 
 def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
-    """LU decomposition with partial pivoting: a matrix with L and U, the permutation of the rows,
-    and its sign.
-    """
+    """LU decomposition with pivoting: L and U in one matrix, the row order, and its sign."""
     lu, order, sign = np.array(matrix), list(range(len(matrix))), 1
     size = len(lu)
     for k in range(size):
@@ -1147,9 +1119,7 @@ def solve(a: Any, b: Any, *, left: bool, check: bool) -> Any:
 
 
 def det(x: Any) -> Any:
-    """The determinant: the product of the pivots of the transpose, since LAPACK's matrices are
-    column-major.
-    """
+    """The determinant: the product of the pivots of x.T, as LAPACK is column-major."""
     lu, _, sign = eliminated(x.T)
     product = np.float32(1)
     for pivot in np.diag(lu):
@@ -1175,14 +1145,12 @@ def in_half(
     """The result of an operator in half precision, as a float32 array. `narrow` rounds an array to
     `dtype`. NotImplemented if PyTorch rounds no intermediate result of the operator.
     """
-    own = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
-    return own(narrow, *arrays, **attrs) if own else NotImplemented
+    kernel = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
+    return kernel(narrow, *arrays, **attrs) if kernel else NotImplemented
 
 
 def _log_softmax_in_half(narrow: Kernel, x: Any, *, dim: int) -> Any:
-    """log_softmax along the last dimension. The sum of exponentials and its logarithm are rounded
-    to half precision.
-    """
+    """log_softmax along the last dimension; the sum and its logarithm are rounded."""
     if not x.ndim or dim not in (-1, x.ndim - 1):
         return NotImplemented
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)

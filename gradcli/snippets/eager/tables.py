@@ -76,9 +76,7 @@ MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")  # these take their dtype fr
 
 
 def number(value: Any) -> Any:
-    """A NumPy number of the program as a Python number, also in a short list; other values
-    unchanged.
-    """
+    """A NumPy number as a Python number, also in a short list; other values unchanged."""
     if isinstance(value, tuple | list):
         short = len(value) < MOST_SIZES
         holds = short and any(getattr(v, "array", None) is not None for v in value)
@@ -146,9 +144,7 @@ IN_PYTHON = "torch.autograd"  # its functions are Python code, so Python checks 
 
 
 def _checked(path: str, value: Any) -> Any:
-    """A function of a module, with checks of its arguments and support for `out=`; any other value
-    is returned unchanged.
-    """
+    """A function of a module, with checks and support for `out=`; other values unchanged."""
     if not isinstance(value, Builtin) or path.startswith(IN_PYTHON):
         return value
     function = value.function

@@ -112,9 +112,7 @@ class Origin(NamedTuple):
 
 
 class Composed(NamedTuple):
-    """A call that PyTorch computes by several operations: the function, its operands, and their
-    edges.
-    """
+    """A call that PyTorch computes by several operations, with the edges of its operands."""
 
     function: str
     operands: Sequence[Any]
@@ -122,9 +120,7 @@ class Composed(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An edge of the graph, along which a gradient is sent: a node, and the number of the output
-    whose gradient it is.
-    """
+    """An edge of the graph, along which a gradient is sent: a node and the index of its output."""
 
     record: "Record | Accumulator"
     output: int
@@ -227,9 +223,7 @@ class Tensor(Object):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether the tensor requires a gradient; a view without a grad_fn does if its base does,
-        as in PyTorch.
-        """
+        """Whether the tensor, or the base of which it is a view, requires a gradient."""
         if self._required or self._record is not None:
             return True
         return self.view is not None and self.view.base.requires_grad
@@ -258,15 +252,11 @@ class Tensor(Object):
         return Edge(self.accumulator, 0)
 
     def write(self, numbers: Any, place: Any = ...) -> None:
-        """Assign elements, or those at the index `place`, rounded to the dtype; does not count as a
-        change.
-        """
+        """Assign elements, or those at the index `place`, without counting a change."""
         self.data[place] = rounded(numbers, self.dtype)
 
     def changed(self) -> None:
-        """Increment the version counter. Raises PyTorch's error for an inference tensor outside
-        inference mode.
-        """
+        """Increment the version counter. Refuses inference tensors outside inference mode."""
         if self.inference and not MODE.inference and "counts_changes" not in self.fields:
             raise error("RuntimeError", INFERENCE)
         self.version.number += 1
@@ -290,9 +280,7 @@ class Meta(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """A note on an operation whose outputs are elements of its only input: an array of flat indices
-    for each output.
-    """
+    """A note on an operation whose outputs are elements of its input: flat indices for each."""
 
     at: tuple[Any, ...]
 
@@ -533,7 +521,7 @@ class UnknownAccumulator(Accumulator):
 
     @property
     def metas(self) -> list[Meta]:
-        """Raises: gradients that arrive are refused."""
+        """Raises Unsupported, so that gradients that arrive are refused."""
         raise Unsupported("backward to a leaf whose .data got another shape after the forward pass")
 
     @metas.setter
@@ -557,7 +545,7 @@ class Numberless(Tensor):
 
     @property
     def data(self) -> Any:
-        """Raises: there are no elements."""
+        """Raises Unsupported, as there are no elements."""
         raise Unsupported(self.reason)
 
     @data.setter
@@ -611,7 +599,7 @@ class DualTensor(Numberless):
 
     @property
     def data(self) -> Any:
-        """The elements of its primal, once the level has ended."""
+        """The elements of the primal, once the level has ended. Raises Unsupported before that."""
         if self.lives:
             raise Unsupported(self.reason)
         return self.primal.data
@@ -623,8 +611,8 @@ class DualTensor(Numberless):
 
 def scalar(value: Any) -> Any:
     """The number in a 0-dim tensor that requires no gradient; other values unchanged."""
-    stands = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
-    return value.data.item() if stands else value
+    is_number = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
+    return value.data.item() if is_number else value
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:

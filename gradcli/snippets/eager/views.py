@@ -330,9 +330,7 @@ def gathered(tensor: Tensor, indices: Any) -> Tensor:
 
 
 def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
-    """The grad_fn of a base after an in-place operation on one of its views; `inner` is the grad_fn
-    of that operation.
-    """
+    """The grad_fn of a base after an in-place change of a view, whose grad_fn is `inner`."""
     indices = flat_indices(view, base)
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
@@ -360,9 +358,7 @@ def without(gradient: Tensor, indices: Any) -> Tensor:
 
 
 def _replaced(gradient: Tensor, replacement: Tensor | None, indices: Any) -> Tensor:
-    """A gradient whose elements at the flat `indices` are replaced by `replacement`, or by 0 if
-    that is None.
-    """
+    """A gradient with `replacement`, or 0 if it is None, at the flat `indices`."""
     if replacement is not None and not MODE.recording:  # assigned, as adding would turn -0 into 0
         numbers = np.array(gradient.data, order="C")
         numbers.reshape(-1)[indices] = replacement.data

@@ -12,9 +12,7 @@ from .transforms import running
 
 
 def text(tensor: Tensor) -> str:
-    """repr() of a tensor. Raises Unsupported inside vmap and jvp, unless the tensor comes from
-    outside.
-    """
+    """repr() of a tensor. Raises Unsupported inside vmap and jvp if it may differ there."""
     around = running()
     if not around or (tensor.level == 0 and tensor.view is None and not tensor.fields):
         return tensor_text(tensor)

@@ -21,9 +21,7 @@ UNKNOWN = "the sign of a maximum or minimum of 0 and -0"
 
 
 def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value: Any) -> Any:
-    """`value`, the result of a maximum or minimum, with the signs of zeros that PyTorch's result
-    has.
-    """
+    """`value`, a maximum or minimum, with the signs that zeros have in PyTorch's result."""
     x = arrays[0]
     if getattr(x, "dtype", None) is None or x.dtype.kind != "f" or np.all(value):
         return value
@@ -69,9 +67,7 @@ def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
 
 
 def _side_by_side(x: Any, unreduced: Sequence[int]) -> int:
-    """The number of results that a vectorised kernel computes at once if they are adjacent in
-    memory, else 0.
-    """
+    """The number of adjacent results that a vectorised kernel computes at once, else 0."""
     inner = min(
         (d for d in range(x.ndim) if x.shape[d] > 1), key=lambda d: x.strides[d], default=-1
     )
@@ -84,9 +80,7 @@ def negative_zeros(x: Any) -> Any:
 
 
 def of_softmax(gradient: Any, answer: Any, dim: int) -> Any:
-    """`answer`, the gradient of softmax, with 0 where the upstream gradient is -0 along the whole
-    dimension.
-    """
+    """`answer`, the gradient of softmax, with 0 where `gradient` is -0 along the dimension."""
     return np.where(np.all(negative_zeros(gradient), axis=dim, keepdims=True), 0.0, answer)
 
 

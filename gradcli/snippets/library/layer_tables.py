@@ -26,9 +26,7 @@ def entries(block: str) -> dict[str, str]:
 
 
 def as_class(entry: str, module: str) -> str:
-    """The source text of the class of a layer. `module` is the prefix of the base class: "nn." or
-    "".
-    """
+    """The source of the class of a layer; `module` is the base class's prefix: "nn." or ""."""
     call, output, shown = (part.strip() for part in entry.split("|"))
     name, _, parameters = call.removesuffix(")").partition("(")
     arguments = _names(parameters)

@@ -100,9 +100,7 @@ class Scalar(Object):
         return hash(self.array)
 
     def __eq__(self, other: object) -> bool:
-        """Equality as a dict key or set item: a scalar equals the Python number or string of its
-        value.
-        """
+        """Equality as a dict key or set item, also with a Python number or string."""
         number = other.array if isinstance(other, Scalar) else other
         plain = isinstance(number, str | int | float | np.generic)
         return self is other or (plain and bool(self.array == number))
@@ -252,9 +250,7 @@ def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
 
 
 def check_size(m: Machine, arguments: list[Any]) -> None:
-    """Charge the memory budget for integers and tuples of integers that may be the shape of a large
-    array.
-    """
+    """Charge the memory budget for integers that may be the shape of a large array."""
     for value in arguments:
         numbers = value if isinstance(value, tuple | list) else [value]
         if all(type(n) is int for n in numbers) and numbers:
@@ -283,9 +279,7 @@ def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., A
 def _beside_tensor(
     m: Machine, self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool
 ) -> Any:
-    """An operator on an array and a tensor. NotImplemented leaves it to the tensor's reflected
-    method.
-    """
+    """An operator on an array and a tensor; NotImplemented leaves it to the tensor."""
     if isinstance(self, Scalar):
         return NotImplemented
     if reflected:
@@ -621,11 +615,11 @@ def module(name: str) -> Module | None:
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
-        own = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
-        return Module(name, own, partial(_unknown, name))
+        table = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
+        return Module(name, table, partial(_unknown, name))
     if name == "numpy.testing":
-        own = {n: called(getattr(np.testing, n), n) for n in TESTING.split()}
-        return Module(name, own, partial(_unknown, name))
+        table = {n: called(getattr(np.testing, n), n) for n in TESTING.split()}
+        return Module(name, table, partial(_unknown, name))
     if name != "numpy":
         return None
     members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
@@ -643,14 +637,12 @@ def module(name: str) -> Module | None:
 
 
 def _unknown(path: str, name: str) -> Any:
-    """Called for a name that is not defined here: raises Unsupported if NumPy has it, else
-    AttributeError.
-    """
+    """For a name that is not defined here: Unsupported if NumPy has it, else AttributeError."""
     if path == "numpy.linalg" and name == "LinAlgError":
         return LINALG_ERROR
-    own = getattr(np, path.partition(".")[2]) if "." in path else np
+    namespace = getattr(np, path.partition(".")[2]) if "." in path else np
     try:
-        getattr(own, name)
+        getattr(namespace, name)
     except AttributeError as failure:  # NumPy's message mentions a replacement
         raise error("AttributeError", str(failure)) from None
     raise Unsupported(f"{path}.{name}")

@@ -57,9 +57,7 @@ def number_function(name: str, function: Callable) -> Callable:
 
 
 def real(m: Any, value: Any) -> Any:
-    """A value as a number; an iterable as a list of numbers. Raises the program's TypeError for
-    other values.
-    """
+    """A value as a number, an iterable as a list of numbers. Raises the program's TypeError."""
     number = m.number(value, "__float__")
     if type(number) in (list, tuple, range) or isinstance(number, Iterable):
         return [m.number(x, "__float__") for x in collected(m, number)]
@@ -92,9 +90,7 @@ def math_module() -> Module:
 
 
 def time_module() -> Module:
-    """The module time, whose clocks advance by a millisecond at each call, so that output is
-    reproducible.
-    """
+    """The module time; its clocks advance by a millisecond at each call, reproducibly."""
     ticks = itertools.count(1)
 
     def clock(start: float) -> Callable:
@@ -186,8 +182,8 @@ def random_class() -> Class:
 
 def random_module() -> Module:
     """random."""
-    own = Random()
-    members = functions({name: own.function(name) for name in METHODS})
+    generator = Random()
+    members = functions({name: generator.function(name) for name in METHODS})
     return Module("random", {**members, "Random": random_class()})
 
 
@@ -286,8 +282,8 @@ def count(m: Any, self: Any, values: Any = (), /, **named: Any) -> None:
 
 
 def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int) -> None:
-    held = plain(values)
-    pairs = held.items() if type(held) is dict else ((v, 1) for v in m.iterate(values))
+    mapping = plain(values)
+    pairs = mapping.items() if type(mapping) is dict else ((v, 1) for v in m.iterate(values))
     for key, times in (*pairs, *named.items()):
         m.spend(3, 60)
         self.payload[m.key(key)] = self.payload.get(key, 0) + sign * times
@@ -721,9 +717,7 @@ def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
 
 
 def make_partial(m: Any, cls: Class, function: Any, *args: Any, **named: Any) -> Instance:
-    """functools.partial. As in Python, a partial of a partial calls the innermost function
-    directly.
-    """
+    """functools.partial; as in Python, a partial of a partial is flattened."""
     if isinstance(function, Instance) and function.cls is cls:
         function, first, given = function.payload
         args, named = (*first, *args), {**given, **named}
@@ -837,9 +831,7 @@ def cached_property(m: Any, cls: Class, function: Any) -> Property:
 
 
 def total_ordering(m: Any, cls: Class) -> Class:
-    """functools.total_ordering: add the missing ones of <, <=, > and >=, derived from one that the
-    class has, and ==.
-    """
+    """functools.total_ordering: derive the missing comparisons from one and from ==."""
     lacking = [name for name in ORDERINGS if cls.lookup(name) is MISSING]
     root = next((name for name in ORDERINGS if name not in lacking), None)
     if root is None:
@@ -1181,9 +1173,7 @@ BY_NAME_ALONE = frozenset((*STANDARD_MODULES.split(), *OTHER_LIBRARIES.split()))
 
 
 def module_by_name(path: str) -> Module | None:
-    """A module that can be imported but not used, as programs often import it in vain; None for an
-    unknown name.
-    """
+    """A module that can be imported but not used; None for an unknown name."""
     known = path.partition(".")[0] in BY_NAME_ALONE or path in PYTORCH_MODULES.split()
     return UnsupportedModule(path) if known else None
 
@@ -1333,8 +1323,8 @@ NAMESPACE = Class(
 
 
 def abstract(m: Any, function: Any) -> Any:
-    held = function.fget if isinstance(function, Property) else function
-    getattr(held, "function", held).fields["__isabstractmethod__"] = True
+    getter = function.fget if isinstance(function, Property) else function
+    getattr(getter, "function", getter).fields["__isabstractmethod__"] = True
     return function
 
 
@@ -1422,14 +1412,14 @@ def jsonable(m: Any, value: Any) -> Any:
     """A value converted to Python's built-in types for json.dumps. Raises the program's TypeError
     if JSON cannot represent it.
     """
-    held = plain(value)
-    if m.class_of(value).derives_from(m.class_of(held)):  # true for defaultdict, not for deque
-        if held is None or type(held) in (bool, int, float, str):
-            return held
-        if type(held) in (list, tuple):
-            return [jsonable(m, v) for v in held]
-        if type(held) is dict:
-            return {k: jsonable(m, v) for k, v in held.items()}
+    builtin = plain(value)
+    if m.class_of(value).derives_from(m.class_of(builtin)):  # true for defaultdict, not for deque
+        if builtin is None or type(builtin) in (bool, int, float, str):
+            return builtin
+        if type(builtin) in (list, tuple):
+            return [jsonable(m, v) for v in builtin]
+        if type(builtin) is dict:
+            return {k: jsonable(m, v) for k, v in builtin.items()}
     kind = m.class_of(value).name.rpartition(".")[2]
     raise error("TypeError", f"Object of type {kind} is not JSON serializable")
 
@@ -1563,10 +1553,10 @@ def module(name: str) -> Module | None:
     if maker is None:
         return module_by_name(name)
     built = maker()
-    own = built.find
+    find_member = built.find
 
     def find(member: str) -> Any:
-        value = own(member)
+        value = find_member(member)
         if value is MISSING and hasattr(import_module(name), member):
             raise Unsupported(f"{name}.{member}")
         return value

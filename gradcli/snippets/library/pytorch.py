@@ -93,9 +93,7 @@ class Library:
 
 
 def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A lookup that tries several lookups in order, and returns the first result that is not
-    MISSING.
-    """
+    """A lookup that returns the first result of several lookups that is not MISSING."""
 
     def find(name: str) -> Any:
         for source in sources:

@@ -109,9 +109,7 @@ def blocks(name: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """The names that a statement reads when it runs, which excludes those in the bodies of its
-    functions.
-    """
+    """The names that a statement reads when it runs; not those in the bodies of its functions."""
     if isinstance(node, ast.Name):
         yield node.id
     body = node.body if isinstance(node, ast.FunctionDef | ast.Lambda) else ()
@@ -128,9 +126,7 @@ def _needed(text: str) -> tuple[str, ...]:
 
 
 class Source:
-    """A source in one interpreter. Names are defined on first use; `scope` has the values of those
-    defined.
-    """
+    """A source in one interpreter. Names are defined on first use, with values in `scope`."""
 
     def __init__(self, m: Interpreter, name: str):
         self.m, self.name, self.scope = m, name, dict[str, Any]()

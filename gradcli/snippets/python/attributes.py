@@ -170,9 +170,7 @@ class Attributes:
         return module.lookup(name)
 
     def of_super(self, value: Super, name: str) -> Any:
-        """An attribute of super(): the member of the next class in the MRO that has it, bound to
-        the owner.
-        """
+        """An attribute of super(): the next member in the MRO, bound to the owner."""
         owner = value.owner
         cls = owner if isinstance(owner, Class) else self.class_of(owner)
         order = cls.mro

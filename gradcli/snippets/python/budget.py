@@ -19,9 +19,7 @@ SLICE = 20_000  # steps between two checks of the clock
 
 
 class Budget:
-    """The remaining budget of a program. Steps are handed out in slices, so that the clock is read
-    rarely.
-    """
+    """The remaining budget of a program. Steps come in slices, so that the clock is read rarely."""
 
     __slots__ = ("allocated", "base", "left", "memory", "seconds", "start", "steps")
 

@@ -127,9 +127,7 @@ GENERATOR.members.update(
 
 
 def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:
-    """A class of iterators such as zip, whose instances yield items(m, *args), where `m` is the
-    interpreter.
-    """
+    """A class of iterators such as zip; an instance yields items(m, *args), `m` the interpreter."""
     cls = iterator_class(name)
     cls.make = lambda m, cls, *args, **named: Iterable(cls, items(m, *args, **named))
     cls.cache["complete"] = True
@@ -370,9 +368,7 @@ def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
 
 
 def without_parent(m: Any, *args: Any) -> None:
-    """super.__init__ called on the super object itself instead of the parent class, which is an
-    error.
-    """
+    """super.__init__ of the super object itself, not of the parent class: an error."""
     if not args:
         text = "descriptor '__init__' of 'super' object needs an argument"
         raise error("TypeError", text)
@@ -382,9 +378,7 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in function that is not supported, because a program could escape from the
-    interpreter by it.
-    """
+    """A built-in function that is not supported, as it could leave the interpreter."""
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")
@@ -458,9 +452,7 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 def special_class(cls: Class, make: Callable) -> Class:
-    """`cls`, one of the interpreter's own classes such as property, with a constructor for
-    programs.
-    """
+    """One of the interpreter's classes, such as property, with a constructor for programs."""
     cls.make = make
     cls.cache["complete"] = True
     return cls

@@ -43,9 +43,7 @@ class Calls:
     nested: int  # current depth of nested calls of built-in functions
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
-        """The result of calling a value of the program: a function, method, class or callable
-        instance.
-        """
+        """The result of calling a function, method, class or other value of the program."""
         kind = type(function)
         if kind is Function:
             return self.call_function(function, args, named)
@@ -320,9 +318,7 @@ def bound_arguments(
 
 
 def _keywords(code: Code, name: str, frame: dict, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Add keyword arguments to a frame. Returns those for which there is no parameter, for
-    **kwargs.
-    """
+    """Add keyword arguments to a frame. Returns those without a parameter, for **kwargs."""
     extra: dict[str, Any] = {}
     allowed = (*code.names[code.positional_only :], *code.keyword_only)
     for key, value in named.items():

@@ -70,9 +70,7 @@ def dataclass(m: Any, cls: Any = None, **options: Any) -> Any:
 
 
 def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
-    """`cls`, with its fields in `cls.cache`, and with the generated methods that it does not define
-    itself.
-    """
+    """`cls`, with its fields in `cls.cache` and the generated methods that it lacks."""
     fields: dict[str, Field] = {}
     for base in reversed(cls.mro[1:]):
         fields.update(base.cache.get("fields", {}))
@@ -211,9 +209,7 @@ def refuse_frozen(m: Any, self: Any, name: str, to: Any) -> None:
 
 
 def fields_of(m: Any, value: Any) -> dict[str, Field]:
-    """The fields of a dataclass or of an instance of one. Raises Python's TypeError for other
-    values.
-    """
+    """The fields of a dataclass or an instance of one; else raises Python's TypeError."""
     cls = value if isinstance(value, Class) else m.class_of(value)
     for base in cls.mro:
         if "fields" in base.cache:
@@ -288,9 +284,7 @@ DATACLASSES: dict[str, Any] = {
 
 
 def named_tuple(cls: Class, fields: list[Field]) -> Class:
-    """`cls`, derived from tuple, with properties for its fields and the methods of named tuples
-    added.
-    """
+    """`cls`, derived from tuple, with properties for its fields and namedtuple's methods."""
     names = [f.name for f in fields]
 
     def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:

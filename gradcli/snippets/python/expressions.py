@@ -49,9 +49,7 @@ class Expressions:
         return run
 
     def placed(self, node: Any, last: Compiled, line: int | None = None) -> Compiled:
-        """`last`, the compiled last operand of a node, which then also sets the current line to the
-        node's.
-        """
+        """`last`, the last operand of a node, which then sets the current line to the node's."""
         if not self.spread:
             return last
         m, at = self.m, line or node.lineno
@@ -162,9 +160,7 @@ class Expressions:
     # ---- displays --------------------------------------------------------------------------------
 
     def items(self, nodes: list[ast.expr]) -> Compiled:
-        """A function that evaluates the items of a list display, or positional arguments, to a
-        list.
-        """
+        """A function that evaluates the items of a display, or positional arguments, to a list."""
         parts = [self.expression(n.value if isinstance(n, ast.Starred) else n) for n in nodes]
         if not any(isinstance(n, ast.Starred) for n in nodes):
             return lambda f: [p(f) for p in parts]
@@ -475,9 +471,7 @@ class Expressions:
     # ---- functions -------------------------------------------------------------------------------
 
     def inner_parent(self) -> Scope:
-        """The parent scope of a function or comprehension that is defined here: a class scope is
-        skipped.
-        """
+        """The parent scope of a function or comprehension that is defined here; not a class."""
         return self.scope.parent if self.scope.kind == "class" else self.scope  # type: ignore
 
     def Lambda(self, node: ast.Lambda) -> Compiled:
@@ -672,9 +666,7 @@ GENERATOR_EXPRESSION = iterator_class("generator")
 
 
 def unbound(name: str, *, free: bool) -> Exception:
-    """The exception for a local variable without a value; `free`: it is one of an enclosing
-    function.
-    """
+    """The exception for a local variable without a value; `free`: of an enclosing function."""
     if free:
         return error(
             "NameError",

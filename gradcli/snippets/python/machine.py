@@ -69,9 +69,7 @@ class Warned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A construct or function that the interpreter does not support, at which the program was
-    stopped.
-    """
+    """What the interpreter does not support, and the line at which it stopped the program."""
 
     what: str
     line: int
@@ -92,9 +90,7 @@ SHORTER = {  # how to stay within each budget; no option increases them
 
 
 class Spent(NamedTuple):
-    """A budget that was used up, at which the program was stopped: its `kind`, and what the program
-    `does`.
-    """
+    """The budget that was used up, and what the program `does`, at the line where it stopped."""
 
     kind: str
     does: str
@@ -206,9 +202,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.errors.append(text)
 
     def warn(self, category: Class, message: str, once: bool = False) -> None:
-        """Issue a warning, unless it is filtered: once for each line, or with `once` only once in a
-        program.
-        """
+        """Issue a warning, unless filtered: once for each line, or `once` in a program."""
         if once and any(w.message == message for w in self.warned):
             return
         action = next(
@@ -307,9 +301,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return self.imported[name]
 
     def starred(self, name: str) -> Any:
-        """The value of a name that `from module import *` imports; MISSING if no such module has
-        it.
-        """
+        """A name that `from module import *` imports; MISSING if no such module has it."""
         result = (m.lookup(name) for m in self.stars if not name.startswith("_"))
         return next((value for value in result if value is not MISSING), MISSING)
 

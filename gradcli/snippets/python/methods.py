@@ -22,9 +22,7 @@ SIZED = frozenset({str, bytes, list, tuple, dict, set, frozenset})
 
 
 def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, Any]) -> Any:
-    """Call a function of Python on built-in values. Its exceptions become exceptions of the
-    program.
-    """
+    """Call a function of Python on built-in values; its exceptions become the program's."""
     values = [plain(a) for a in args]
     for value in values:
         if type(value) in SIZED and len(value) > 100:
@@ -47,9 +45,7 @@ def named_by_class(m: Any, e: TypeError, values: Iterable[Any]) -> BaseException
 
 
 def host_methods(kind: type, names: str) -> dict[str, Builtin]:
-    """Methods of a built-in type that Python's own methods compute, and whose results are no larger
-    than the arguments.
-    """
+    """Methods computed by Python's own, whose results are no larger than the arguments."""
 
     def method(name: str) -> Builtin:
         function = getattr(kind, name)

@@ -27,9 +27,7 @@ MANY = 2_000  # a for loop over an iterator counts as unbounded after this many 
 
 
 class Operator:
-    """A binary operator: its symbol, the function of the host, and the names of its special
-    methods.
-    """
+    """A binary operator: its symbol, Python's function, and the names of its special methods."""
 
     __slots__ = ("host", "in_place", "method", "reflected", "sign")
 
@@ -111,9 +109,7 @@ class Operations:
         return self.class_of(value).shown
 
     def special(self, value: Any, name: str) -> Any:
-        """The special method `name`, looked up in the class and not the instance; MISSING if there
-        is none.
-        """
+        """The special method `name` of a value's class; MISSING if there is none."""
         return self.class_of(value).lookup(name)
 
     # ---- arithmetic ------------------------------------------------------------------------------
@@ -477,9 +473,7 @@ class Operations:
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
     def loop_items(self, value: Any) -> HostIterable[Any]:
-        """The items of a for loop. After MANY items of an iterator, the loop counts as
-        unbounded.
-        """
+        """The items of a for loop, which counts as unbounded after MANY items of an iterator."""
         items = self.iterate(value)
         return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)
 
@@ -547,9 +541,7 @@ class Operations:
         return self.call(function, (iterator,))
 
     def unpack(self, value: Any, count: int, starred: int | None = None) -> list[Any]:
-        """The items of a value for `count` assignment targets; the one at index `starred` gets a
-        list.
-        """
+        """The items of a value for `count` targets; the starred one (an index) gets a list."""
         if type(value) not in (list, tuple):
             if not self.iterable(value):
                 name = self.type_name(value)
@@ -682,9 +674,7 @@ class Operations:
 
 
 def guarded(container: Any) -> Iterator[Any]:
-    """The items of a dict or set. A change of its size during the iteration raises the program's
-    RuntimeError.
-    """
+    """The items of a dict or set; a change of its size raises the program's RuntimeError."""
     host = iter(container)
     while True:
         try:
@@ -700,9 +690,7 @@ _ITERATORS: dict[str, Class] = {}
 
 
 def iterator_class(kind: type | str) -> Class:
-    """The class of iterators over the built-in type `kind`, or, if `kind` is a string, the iterator
-    class of that name.
-    """
+    """The class of iterators over the built-in type `kind`, or with the name `kind`."""
     name = kind if isinstance(kind, str) else _iterator_name(kind)
     if name not in _ITERATORS:
         _ITERATORS[name] = Class(name, (ITERATOR,))

@@ -48,9 +48,7 @@ class Patterns(Expressions):
         return self.do_Match(node)
 
     def pattern(self, node: ast.pattern) -> Test:
-        """A test `(frame, value) -> bool` whether a value matches, which also binds the names in
-        the pattern.
-        """
+        """A test `(frame, value) -> bool` of a pattern, which also binds its names."""
         compile_node = getattr(self, "pattern_" + type(node).__name__)
         return compile_node(node)
 

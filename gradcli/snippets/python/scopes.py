@@ -29,9 +29,7 @@ class Scope:
         self.first: str | None = None  # the first parameter, for super() without arguments
 
     def resolve(self, name: str) -> tuple[str, int]:
-        """Where a name is stored: ("local", 0), ("up", n), the n-th enclosing frame, or ("global",
-        0).
-        """
+        """Where a name is stored: ("local", 0), ("up", n) for n frames up, or ("global", 0)."""
         if self.kind == "module" or name in self.globals:
             return "global", 0
         if name in self.names and name not in self.nonlocals:
@@ -54,9 +52,7 @@ class Scope:
         return f"{self.qualname}{inside}.{name}"
 
     def function(self) -> "Scope":
-        """The nearest scope that is no comprehension, in which `:=` in a comprehension binds its
-        name.
-        """
+        """The nearest scope that is no comprehension, where `:=` in one binds its name."""
         scope: Scope = self
         while scope.kind == "comprehension" and scope.parent is not None:
             scope = scope.parent

@@ -462,9 +462,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def handler(self, node: ast.ExceptHandler) -> tuple[Callable, Callable[[dict, Any], None]]:
-        """For an except clause: a test whether it catches an exception, and a function that binds
-        its name.
-        """
+        """For an except clause: a test of an exception, and a function that binds the name."""
         m, line = self.m, node.lineno
         self.at, self.spread = line, False
         kinds = self.expression(node.type) if node.type else None
@@ -513,9 +511,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def decorators(self, nodes: list[ast.expr]) -> Callable[[dict], Callable[[Any], Any]]:
-        """A function that evaluates decorators, and returns the function that applies them to the
-        definition.
-        """
+        """A function that evaluates decorators, and returns a function that applies them."""
         m, compiled = self.m, [(d.lineno, self.expression(d)) for d in nodes]
 
         def evaluated(f: dict) -> Callable[[Any], Any]:
@@ -650,9 +646,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def gen_value(self, node: ast.stmt, value: Any, store: Store) -> Callable[[dict], Steps]:
-        """A statement whose value is a yield expression; `store(frame, value)` receives the value
-        sent.
-        """
+        """A statement whose value is a yield; `store(frame, value)` receives the value sent."""
         m, line = self.m, node.lineno
         if isinstance(value, ast.YieldFrom):
             source = self.expression(value.value)
@@ -856,9 +850,7 @@ def construct(node: ast.stmt) -> str:
 
 
 def weight(node: ast.stmt) -> int:
-    """The steps that a statement costs: the number of its expressions, without those in inner
-    blocks.
-    """
+    """The steps that a statement costs: its expressions, without those in inner blocks."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Try):
         return 3
     if isinstance(node, ast.If | ast.While):

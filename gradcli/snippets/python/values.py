@@ -11,9 +11,7 @@ from typing import Any, Protocol
 
 
 class Machine(Protocol):
-    """The interpreter, as functions see it that implement members of classes: their first argument
-    `m`.
-    """
+    """The interpreter: the first argument `m` of functions that implement members of classes."""
 
     line: int  # current line of the program, from 1; 0 within a library
     place: int  # inside a library, the line of the program that called it; else `line`
