@@ -14,7 +14,7 @@ from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
 MOST_LINES = 20_000  # of one text; these take two to three seconds
-MOST_PROGRAMS = 600  # of one text; 600 short programs take as long
+MOST_PROGRAMS = 600  # of one text; so many short programs take as long
 
 
 class Read(NamedTuple):

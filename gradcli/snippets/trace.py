@@ -40,7 +40,7 @@ class Backward(NamedTuple):
     before: dict[Tensor, Any]
     values: dict[Tensor, Any]
     called: "Names"
-    paths: dict[Tensor, str]  # of parameters of modules: "net.weight"
+    paths: dict[Tensor, str]  # paths of modules' parameters: "net.weight"
     results: dict[Tensor, Any]
     outcome: list[bool]
 
@@ -142,7 +142,7 @@ class Trace:
             for leaf in back.leaves if kind == "backward" else ():
                 had = back.before[leaf]
                 if leaf.grad is not None:
-                    with np.errstate(all="ignore"):  # inf - inf
+                    with np.errstate(all="ignore"):  # inf - inf is allowed
                         sent = leaf.grad.data.copy() if had is None else leaf.grad.data - had
                     back.results[leaf] = sent
 

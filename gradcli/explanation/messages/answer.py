@@ -172,7 +172,7 @@ TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16":
 TYPES |= {"Long": "int64", "Int": "int32", "Bool": "bool"}
 LEAF = "no operation computed it: a leaf, such as a parameter that optimizer.step() changes"
 VIEW = "a view of another tensor"
-RESULTS = {  # results of operations whose names do not describe them
+RESULTS = {  # descriptions of results, by the name of the operation
     "AsStrided": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",
     "T": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",
     "Transpose": f"{VIEW}: a transpose",

@@ -25,27 +25,27 @@ then there this to two use used using want was we what when which while why will
 """
 COMMON = frozenset(COMMON_WORDS.split())
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
-# costs of a missing and of an extra word, times its weight; cost of a word in a placeholder
+# factors of the weight of a missing and of an extra word; cost of a word in a placeholder
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02
-# largest cost of the words in a placeholder; cost of extra words in one for a number, times weight
+# largest cost of the words in a placeholder; factor of the weight of extra words in a numeric one
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
 END, MOST_AT_END = 0.7, 4.0  # cost of words cut off at an end of a wording where the text goes on
 MISSPELT = 0.85  # factor of the weight of a misspelt word
-# a match is no coincidence if it has one of these scores and covers this fraction of the message
+# (score, coverage) pairs: a match that reaches one of them is no coincidence
 ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))
 LEAST_EXCERPT, FEWEST = 6.0, 3  # least score and word count of an excerpt of a message
-LONGER = 2  # characters by which words may differ in length if every word counts
+LONGER = 2  # difference in length of two words that still count as equal in an exact match
 SHORTEST = 4  # words of a message that is recognised if complete, even if they are common
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
-# least fraction, by weight, of equal words between the first and the last equal word of a wording
+# smallest density of a match; see _density
 DENSEST = 0.6
 WHOLE = 0.95  # coverage from which a message counts as complete
-NEARLY_BEST, MOST_ALSO = 0.97, 2  # fraction of the best score for other messages; their number
-NEAR = 80  # number of earlier pairs of equal words that an alignment considers
+NEARLY_BEST, MOST_ALSO = 0.97, 2  # rivals: least fraction of the best score; their number
+NEAR = 80  # number of preceding pairs to which an alignment may connect a pair
 CANDIDATES = 12  # wordings that are aligned with a text
 CONTEXT, MOST_EXCERPT = 40, 2000  # characters of a text that are compared exactly
 LONGEST = 1500  # words of a text that are considered
-MOST_LETTERS, MOST_PARTS = 50_000, 20  # characters and errors at the end of a log that are read
+MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, only so many last characters and errors count
 LONGEST_PROGRAM = 500_000  # characters; a longer text is a log
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 

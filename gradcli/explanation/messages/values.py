@@ -6,7 +6,7 @@ from .catalogue import Wording
 from .matching import Match
 from .words import HOLE
 
-LONGEST = 400  # characters between two words that are read as values
+LONGEST = 400  # characters of the longest text that is taken for a value
 BARE = " \t\n,;.:\"'`"
 
 
@@ -41,6 +41,7 @@ def _between(literal: str, text: str) -> dict[str, str]:
 
 
 def _at_end(literal: str, text: str) -> dict[str, str]:
+    """The values before the first word of a wording, at the end of the text that precedes it."""
     match = re.search(_pattern(literal, r"([^\s'\"]+)") + r"\Z", text)
     return _named(HOLE.findall(literal), match.groups()) if match else {}
 

@@ -33,7 +33,7 @@ from .steps import Explained, Gradient, explained
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
-INSTEAD = {  # replacements for features that are not supported, by a part of their name
+INSTEAD = {  # part of the name of an unsupported feature -> a sentence on a replacement
     "torch.jit": "The code computes the same numbers without it, unless a trace has fixed a "
     "branch.",
     "sparse": "A dense tensor has the same numbers and gradients.",

@@ -150,7 +150,14 @@ def _name(reading: Reading, tensor: Tensor) -> str:
 # ---- methods without parentheses -----------------------------------------------------------------
 
 
-WITH_EFFECT = ("backward", "step", "zero_grad", "train", "eval", "retain_grad")  # and x.zero_
+WITH_EFFECT = (
+    "backward",
+    "step",
+    "zero_grad",
+    "train",
+    "eval",
+    "retain_grad",
+)  # and zero_, ...
 
 
 def not_called(reading: Reading, text: Text) -> Iterator[Finding]:
@@ -175,7 +182,7 @@ def not_called(reading: Reading, text: Text) -> Iterator[Finding]:
 
 def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
     """The finding that a second backward pass adds to a gradient that was not cleared."""
-    if CLEARS.search(ast.unparse(text.tree)):  # without comments
+    if CLEARS.search(ast.unparse(text.tree)):  # unparse omits comments
         return
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
     for back in backwards:

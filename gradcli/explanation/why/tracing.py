@@ -18,7 +18,7 @@ from ...lazy import np
 from ..analysis import Analysis
 
 Index = tuple[int, ...]
-DRAWS = 2  # random values of the operands for tests of dependence
+DRAWS = 2  # sets of random operands for tests of dependence
 
 
 # ---- one operation -------------------------------------------------------------------------------

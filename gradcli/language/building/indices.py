@@ -214,7 +214,7 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
 
 
 # ---- where NumPy and JAX index differently -------------------------------------------------------
-# Slices may have negative steps, and the dimensions of separated advanced indices come first.
+# Slices may have negative steps, and advanced indices that a slice separates move to the front.
 
 
 def is_array_program(b: Scope) -> bool:
@@ -264,6 +264,6 @@ def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
     items = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
     picked = [k for k, item in enumerate(items) if is_array(item)]
     if picked[-1] - picked[0] != len(picked) - 1:
-        return node  # as in PyTorch
+        return node  # PyTorch's order is NumPy's
     count = node.ndim - (len(items) - len(picked))
     return op.movedim(node, tuple(range(picked[0], picked[0] + count)), tuple(range(count)))

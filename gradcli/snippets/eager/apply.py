@@ -119,7 +119,7 @@ class Operation:
                 output.origin = _origin(node.op, self.inputs, node.attrs, node.dtype == "float")
             return
         saved = saved_inputs(self.plan, back, self.inputs, self.arrays, self.into)
-        edges = _edges(back, self.inputs)  # before the write, which changes the edge of `into`
+        edges = _edges(back, self.inputs)  # first: writing changes the edge of `into`
         self._write(value)
         self._record(back, edges, output, saved)
 
@@ -255,7 +255,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data) or not value.size
-    if shares and not value.flags.writeable:  # NumPy's broadcast_to, diagonal and windows
+    if shares and not value.flags.writeable:  # by broadcast_to, diagonal or sliding windows
         if value.ctypes.data == first.data.ctypes.data:
             value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
         else:

@@ -362,7 +362,7 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
     """
 
     def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
-        at_once = name.startswith("set_")  # takes effect also without `with`
+        at_once = name.startswith("set_")  # works without `with`, too
         if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
         if at_once and not (args or named):
@@ -514,6 +514,7 @@ def _register_before(m: Machine, self: Record, hook: Any) -> Handle:
 
 
 def _describe() -> None:
+    """Define the attributes and methods of grad_fns that programs can use."""
     RECORD.members.update(
         {
             "name": Builtin("name", lambda m, self: LABELS.get(shown(self), self.name)),

@@ -46,7 +46,7 @@ IGNORED = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "
 
 Names = tuple[str, ...]
 _return_types: dict[tuple[str, Names], Class] = {}
-_outputs_of: dict[Class, tuple[str, Names]] = {}  # function, names of outputs
+_outputs_of: dict[Class, tuple[str, Names]] = {}  # class -> function, output names
 
 
 def named_outputs(name: str, names: Names, values: Sequence[Any]) -> Instance:
@@ -304,9 +304,14 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
-# functions that write their result while they still read the operands: in place, the order matters
+# functions that still read operands while they write the result: in place, this matters
 SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
-MAY_REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write expanded tensors
+MAY_REPEAT = (
+    "masked_fill",
+    "index_fill",
+    "index_put",
+    "threshold",
+)  # may write expanded tensors
 
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:

@@ -10,7 +10,7 @@ from .tensor import MetaTensor, Tensor
 MM = "mat1 and mat2 shapes cannot be multiplied ({} and {})"
 BATCHES = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
 MV = "size mismatch, got input ({}), mat ({}), vec ({})"
-LONG_NAMES = {  # of dtypes in C++
+LONG_NAMES = {  # names of dtypes in C++
     **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
     **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
     **{"float16": "c10::Half", "bfloat16": "c10::BFloat16"},
@@ -218,7 +218,7 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 
 INF = float("inf")
-RANGES = {  # of the finite values of each dtype
+RANGES = {  # smallest and largest finite value of each dtype
     **{"float16": (-65504.0, 65504.0), "float32": (-3.4028234663852886e38, 3.4028234663852886e38)},
     **{"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)},
     "int32": (-(2**31), 2**31 - 1),

@@ -272,6 +272,9 @@ NO_LISTS = (
 
 
 def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
+    """The items of `tensors`, the argument of cat or stack. Raises PyTorch's error if it is no list
+    or tuple of tensors.
+    """
     kind = m.class_of(tensors).shown
     if isinstance(tensors, Tensor) or kind in NO_LISTS:
         text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
@@ -539,6 +542,7 @@ def _not_probabilities(target: Tensor) -> Exception:
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
+    """Refuse class indices whose shape does not match the input's."""
     if input.ndim > 1 and input.shape[:1] != target.shape[:1]:
         raise error(
             "ValueError",

@@ -165,6 +165,8 @@ def from_numpy(m: Machine, ndarray: Any) -> Tensor:
 
 
 def _define_filled(name: str, value: float) -> None:
+    """Define zeros, ones or empty: a function of torch, its _like form, and Tensor.new_NAME."""
+
     def maker(m: Machine, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
         size = size or (options.pop("size"),)
         kind = dtype or MODE.default_dtype
@@ -354,6 +356,8 @@ def manual_seed(m: Machine, seed: int) -> GeneratorValue:
 
 
 def _define_random(name: str, draw: Any) -> None:
+    """Define rand or randn, and its _like form; `draw` draws the numbers."""
+
     def maker(
         m: Machine, *size: Any, dtype: Any = None, generator: Any = None, **options: Any
     ) -> Tensor:
@@ -619,6 +623,8 @@ class Limits(Object):
 
 
 def _define_limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
+    """Define finfo or iinfo, whose attributes are `numbers`; `of(dtype)` has their values."""
+
     def make(m: Machine, cls: Class, type: Any = None) -> Limits:
         return Limits(cls, of(type or MODE.default_dtype))
 

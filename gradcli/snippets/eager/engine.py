@@ -62,7 +62,7 @@ class Pass:
             aims = {edge.record for edge in wanted}
             self.aims = aims if self.accumulate else set()
             self.needed = set()
-            for record in order:  # a node comes after those that it sends to
+            for record in order:  # a node comes after the nodes to which its edges lead
                 if record in aims or any(e and e.record in self.needed for e in record.edges):
                     self.needed.add(record)
 
@@ -105,7 +105,7 @@ class Pass:
         grads = self._hooked(record, list(arrived))
         onwards = self.needed is None or any(e.record in self.needed for e in sent)
         runs = onwards or record in self.aims
-        for edge in self.captured:  # before the pre-hooks of a node that runs, as in PyTorch
+        for edge in self.captured:  # captured before the pre-hooks run, as in PyTorch
             if edge.record is record:
                 self.captured[edge] = (arrived if runs else grads)[edge.output]
         if not runs:
@@ -132,6 +132,7 @@ class Pass:
         return after_tensor_hooks(self.m, record, grads)
 
     def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
+        """The gradients of a node's inputs, after its hooks and the checks of PyTorch's engine."""
         if record.pre_hooks:
             grads = after_pre_hooks(self.m, record, grads)
         with recording(self.create_graph):
@@ -145,6 +146,7 @@ class Pass:
             return after_record_hooks(self.m, record, checked, grads) if record.hooks else checked
 
     def _send(self, edge: Edge, gradient: Tensor) -> None:
+        """Add a gradient to those that have arrived at the output of a node."""
         buffer = self.buffers.setdefault(edge.record, [None] * len(edge.record.metas))
         have = buffer[edge.output]
         if have is None:

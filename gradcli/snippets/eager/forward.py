@@ -25,7 +25,7 @@ LINEAR = (
     *("add", "sub", "neg", "sum", "mean", "cumsum", "flip", "reshape", "expand", "permute"),
     *("unsqueeze", "squeeze", "transpose", "getitem"),
 )  # linear operations: the JVP is the operation on tangents
-# grad_fns whose tangents have the same grad_fn in PyTorch as here
+# grad_fns of operations whose tangents have PyTorch's grad_fns
 SAME_GRAD_FN = frozenset(
     f"{name}Backward0"
     for name in (

@@ -142,6 +142,7 @@ def context_class(name: str) -> Class:
 
 
 def _apply(m: Machine, cls: Class, *positional: Any, **named: Any) -> Any:
+    """Function.apply: calls forward without recording, and records the call as one operation."""
     has_setup = cls.lookup("setup_context") is not FUNCTION.members["setup_context"]
     if named:
         _check_named(cls, positional, named, has_setup)
@@ -317,6 +318,7 @@ def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
 def _record(
     m: Machine, cls: Class, context: Context, args: Sequence[Any], results: Sequence[Any]
 ) -> None:
+    """Set the grad_fn of the outputs, whose backward is that of the Function."""
     edges = [a.edge if isinstance(a, Tensor) else None for a in args]
     outputs = [r for r in results if isinstance(r, Tensor)]
     metas = [Meta(r.shape, r.dtype) if isinstance(r, Tensor) else NO_META for r in results]
@@ -343,7 +345,7 @@ def _record(
             record.saved.append(Saved(value, record if is_output else None).pack())
 
 
-NO_META = Meta((), FLOAT32)  # of an output that is not a tensor
+NO_META = Meta((), FLOAT32)  # for an output that is no tensor
 
 
 class _Backward:
@@ -376,6 +378,9 @@ class _Backward:
         return function.function if isinstance(function, Static | ClassMethod) else function
 
     def _checked(self, m: Machine, record: Record, answers: list[Any]) -> Gradients:
+        """The gradients that the program's backward returned, after PyTorch's checks of their
+        number and types.
+        """
         expected, got = len(self.tensors), len(answers)
         while len(answers) > expected and answers[-1] is None:
             answers.pop()

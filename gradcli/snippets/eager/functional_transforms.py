@@ -38,6 +38,7 @@ def _leave(m: Machine) -> None:
 
 
 def _leaf(m: Machine, x: Tensor) -> Tensor:
+    """A leaf with the memory of `x` that requires a gradient: an input of a transform."""
     output = Tensor(x.data, x.dtype, requires_grad=True)
     output.version = x.version
     mark_rows(output, [x])

@@ -46,7 +46,7 @@ def _attention(node: Node, inputs: Sequence[Any]) -> str:
 
 def _product(node: Node, inputs: Sequence[Any]) -> str:
     dims = tuple(np.ndim(getattr(i, "data", i)) for i in inputs)
-    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch transposes twice
+    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch computes (b.T @ a.T).T
         return "TransposeBackward0" if 1 in (node.shape or ())[-2:] else "CloneBackward0"
     return PRODUCTS.get(dims, "UnsafeViewBackward0")
 
@@ -238,10 +238,10 @@ OUTPUTS = {
     "lstm": ("MkldnnRnnLayerBackward0",),
     "linalg.svd": ("LinalgSvdBackward0",) * 3,
     "svd": ("LinalgSvdBackward0",) * 3,
-}  # by function, the name for each of several outputs
+}  # function -> the name for each of its outputs
 
 
-# Names of the grad_fn of a gradient with create_graph=True, by the grad_fn that computes it.
+# grad_fn -> the grad_fn of the gradient that it computes, with create_graph=True
 SEPARATE = _gradients("own gradients")
 GRADIENTS = _gradients("gradients") | SEPARATE
 SCATTERED = frozenset(name for name, again in GRADIENTS.items() if again == "ScatterBackward0")
@@ -328,7 +328,7 @@ COMPOSED = frozenset((  # operators that PyTorch composes, or names differently
     *("adaptive_avg_pool3d", "powers", "householder_product", "ndtr", "zeta", "l1_loss"),
 ))  # fmt: skip
 UNNAMED = "UnnamedBackward"
-OURS: set[str] = {UNNAMED}  # names of grad_fns in the program for which PyTorch has other names
+OURS: set[str] = {UNNAMED}  # names of grad_fns for which PyTorch's names are not known
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:

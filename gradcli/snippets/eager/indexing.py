@@ -122,7 +122,7 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
     floats = any(isinstance(p, Tensor) and p.dtype.is_floating for p in given)
     taking = [p for p in given if p is not None and p is not Ellipsis]
     texts = isinstance(index, str) and len(index) > tensor.ndim
-    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # PyTorch checks dtypes later
+    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # before the error on dtypes
         raise error("IndexError", too_many)
     parts = [_plain(p) for p in given]
     consumed = sum(_dimensions(p) for p in parts)
@@ -252,6 +252,7 @@ def _dimensions(part: Any) -> int:
 
 
 def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Tensor, list[Any]]:
+    """Apply the parts of an index one by one. Returns the view and `picks`, as _basic does."""
     picks: list[Any] = []
     place = dim = 0
     for part in parts:

@@ -245,6 +245,7 @@ Bounds = tuple[float, float, float, float]  # mean, standard deviation, a, b
 
 
 def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    """Normal numbers, drawn again while they are outside of [a, b]."""
     mean, std, a, b = bounds
     low, high = (tensor.data.dtype.type(end) for end in (a, b))
     result = _normal_numbers(tensor, mean, std, options)
@@ -254,6 +255,9 @@ def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) 
 
 
 def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    """Uniform numbers in [a, b], each accepted with a probability proportional to the normal
+    density.
+    """
     mean, std, a, b = bounds
     kind = tensor.data.dtype.type
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2

@@ -28,7 +28,7 @@ def note(node: Node, dtype: DType, *, back: bool = False) -> None:
     if node.dtype == "float" and not _is_exact(node, dtype, back):
         lines = MODE.unsure.setdefault(dtype.size, {})
         op = node.op
-        name = op.name if op.torch else op.module.replace("_", " ")  # the name of its family
+        name = op.name if op.torch else op.module.replace("_", " ")  # the file of its family
         lines.setdefault(name, MODE.place())
         MODE.factored |= op.module in FACTORING
 

@@ -63,6 +63,8 @@ def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
 
 
 def _define_convolution(n: int) -> None:
+    """Register the check of conv1d, conv2d or conv3d."""
+
     def conv(
         input: Tensor,
         weight: Tensor,
@@ -116,6 +118,7 @@ def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
 
 
 def _define_transposed(n: int) -> None:
+    """Register the check of conv_transpose1d, conv_transpose2d or conv_transpose3d."""
     name = f"conv_transpose{n}d"
 
     def checked(
@@ -556,7 +559,7 @@ def _attention(
         text += f"attn_mask.dtype: {kind} and  query.dtype: {names[0]} instead."
         refuse_if(attn_mask.dtype.kind == "int", text)
         if is_causal and query.ndim == 4 and not (dropout_p or attn_mask.requires_grad):
-            raise Unsupported("attn_mask together with is_causal=True")  # one kernel takes both
+            raise Unsupported("attn_mask together with is_causal=True")  # depends on the kernel
         text = "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
         refuse_if(bool(is_causal), text + "is_causal=True")
     if query.shape[-1] != key.shape[-1] or query.ndim != key.ndim != 4:

@@ -30,7 +30,7 @@ class Mode:
         self.apply_to_duals: Callable[..., Any]  # applies an operator
         self.spend: Callable[[int, int], None] = lambda steps, memory: None  # charges the budget
         self.place: Callable[[], int] = lambda: 0  # the line of the program that runs
-        self.warn: Callable[[str], None] = lambda message: None  # shows a warning of the program
+        self.warn: Callable[[str], None] = lambda message: None  # issues a warning in the program
         # the grad_fn at which the last backward pass failed, and its saved tensor or None
         self.refused: tuple[Any, Any] | None = None
         self.start = 0  # the seed in effect before manual_seed
@@ -40,7 +40,7 @@ class Mode:
         # PyTorch's
         self.unsure: dict[int, dict[str, int]] = {}
         self.near_ties: set[int] = set()  # lines whose printed text depends on the last digit
-        self.factored = False  # whether matrices were factored
+        self.factored = False  # whether the program has factorised a matrix
         self.numpy_errors: dict[str, Any] = {  # np.seterr
             **dict.fromkeys(("divide", "over", "invalid"), "warn"),
             "under": "ignore",

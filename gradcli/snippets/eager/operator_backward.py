@@ -39,7 +39,7 @@ class OperatorBackward:
         compute: DType,
     ):
         self.plan, self.back, self.compute = plan, back, compute
-        self.places = [place for place, s, _ in saved if s is not None]  # of saved tensors
+        self.places = [place for place, s, _ in saved if s is not None]  # of saved inputs
         self.fixed = {place: array for place, s, array in saved if s is None}
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
@@ -115,6 +115,9 @@ def _untracked(
     gradient: Tensor,
     record: Record,
 ) -> list[Tensor | None]:
+    """The gradients of the inputs as arrays, without recording: computed by the derivative rule,
+    with PyTorch's signs of zeros and order of terms.
+    """
     leaves = backward.plan.leaves
     inputs = {k: array_in(t, backward.compute) for k, t in tensors.items()}
     values = backward.values_of_nodes(inputs, output and output.data, gradient.data)

@@ -22,9 +22,9 @@ from .mode import MODE
 from .single import backward_of, composite, in_half, kernel_of
 
 MOST_PLANS = 4096
-STEPS = 20  # charged to the budget per operation
+STEPS = 20  # budget steps per operation
 PRODUCTS_IN_STEP = 8_000  # multiplications that take as long as one step
-BYTES = 16  # per element, intermediate results included
+BYTES = 16  # budget bytes per element, with intermediate results
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 Signature = tuple[Any, ...]
 

@@ -127,6 +127,7 @@ def summarised(array: Any, edge: int) -> Any:
 
 
 def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
+    """The text of a 1-dim array in brackets, with line breaks."""
     width = style.width + 2
     per_line = max(1, (chosen.linewidth - indent) // width)
     edge = chosen.edgeitems
@@ -143,6 +144,7 @@ def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) 
 
 
 def _block(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
+    """The text of an array of any dimension: nested brackets, one row in each line."""
     if array.ndim == 0:
         return style.padded(array.item())
     if array.ndim == 1:

@@ -379,6 +379,7 @@ def _outer(a: Any, b: Any) -> Any:
 
 
 def _terms(a: Any, b: Any) -> Any:
+    """The matrix product, with the terms of each element added in order."""
     result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # sums start at 0, so that none is -0
     for k in range(1, a.shape[-1]):
         result = result + a[..., :, k : k + 1] * b[..., k : k + 1, :]
@@ -890,6 +891,7 @@ def _layer_norm_back(
     normalized_shape: Any,
     eps: float,
 ) -> Any:
+    """The gradient of layer_norm with respect to its input."""
     length = int(np.prod(normalized_shape))
     rows, sent = x.reshape((-1, length)), g.reshape((-1, length))
     scale = np.float32(1) if weight is None else weight.reshape(-1)
@@ -1101,7 +1103,7 @@ def solution(matrix: Any, right: Any) -> Any:
     x, size = np.array(right)[order], len(lu)
     for k in range(size):
         x[k] = _minus_multiples(x[k], lu[k, :k], x[:k])
-    step = 1 if size < 4 else -1  # the order in which PyTorch adds terms
+    step = 1 if size < 4 else -1  # PyTorch's order of terms
     for k in reversed(range(size)):
         x[k] = _minus_multiples(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
         x[k] = x[k] * (np.float32(1) / lu[k, k])

@@ -31,7 +31,7 @@ class TensorClass(Class):
 
 
 TENSOR = TensorClass("Tensor", module="torch")
-DUAL = TensorClass("Tensor", (TENSOR,), module="torch")  # of dual tensors
+DUAL = TensorClass("Tensor", (TENSOR,), module="torch")  # the class of dual tensors
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
     "they have already been freed). Saved intermediate values of the graph are freed when you call "
@@ -60,7 +60,7 @@ IN_ANOMALY = (
 
 LABELS = {
     name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
-}  # names of grad_fns in messages
+}  # name of a grad_fn -> its name in messages
 INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
     "to get a normal tensor before doing inplace update.See "
@@ -366,7 +366,7 @@ class Saved:
         maker = self.record if self.owned else tensor.record or self.record
         label, output = (maker.label if maker else ""), self.output
         if self.viewed_as is not None and tensor.requires_grad:
-            label, output = "AsStrided", 0  # a view is regenerated after the change
+            label, output = "AsStrided", 0  # the change gave the view this grad_fn
         origin = f", which is output {output} of {label}," if label else ""
         return CHANGED.format(
             type=tensor.dtype.type_name,

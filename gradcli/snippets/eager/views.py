@@ -55,7 +55,7 @@ CUSTOM = (
     "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
     "this by cloning the output of the custom Function."
 )
-REASONS = {  # by the `creation` of a view
+REASONS = {  # `creation` of a view -> the reason in the error
     "no_grad": AMBIGUOUS.format("no_grad"),
     "inference": AMBIGUOUS.format("inference_mode"),
     "multi": MULTI,

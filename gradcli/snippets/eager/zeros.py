@@ -16,7 +16,7 @@ REDUCED = ("amax", "amin")
 ALL_ELEMENTS = ("max_all", "min_all")
 PAIRS = ("maximum", "minimum", "fmax", "fmin")
 EXTREMES = frozenset((*REDUCED, *ALL_ELEMENTS, *PAIRS))
-VECTOR = 64  # bytes
+VECTOR = 64  # bytes of a vector register
 UNKNOWN = "the sign of a maximum or minimum of 0 and -0"
 
 
@@ -56,7 +56,7 @@ def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
     """The maximum or minimum along dimensions; 0 has the sign of the first zero in memory."""
     dim = attrs["dim"]
     dims = range(x.ndim) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
-    along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # as in memory
+    along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # in memory order
     unreduced = [d for d in range(x.ndim) if d not in along]
     rows = x.transpose(*unreduced, *along).reshape(*(x.shape[d] for d in unreduced), -1)
     if max(rows.shape[-1], _side_by_side(x, unreduced)) * x.itemsize >= 2 * VECTOR:

@@ -26,7 +26,7 @@ from .values import (
 )
 
 PROGRAM = "__main__"  # the name of the program's own module
-# Attributes of Python's internals, through which programs could leave the interpreter.
+# Attributes of Python's internals, through which a program could escape from the interpreter.
 INTERNALS = frozenset(
     [
         "__base__",

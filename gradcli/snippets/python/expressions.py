@@ -98,6 +98,7 @@ class Expressions:
         return self.load_up(name, depth)
 
     def load_global(self, name: str) -> Compiled:
+        """A function that returns the value of a global or built-in name."""
         g, builtins, starred = self.m.globals, self.m.builtins, self.m.starred
         stars = self.m.stars
 
@@ -114,6 +115,7 @@ class Expressions:
         return run
 
     def load_up(self, name: str, depth: int) -> Compiled:
+        """A function that returns the value of a name in the frame `depth` levels up."""
         if depth == 1:
 
             def one(f: dict) -> Any:
@@ -134,6 +136,7 @@ class Expressions:
         return run
 
     def load_in_class(self, name: str, where: str, depth: int) -> Compiled:
+        """A function that returns the value of a name in a class body."""
         if where == "local":  # a name that the class body has not yet bound is global
             outer = self.load_global(name)
         else:

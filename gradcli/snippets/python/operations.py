@@ -51,7 +51,7 @@ BINARY = {
     "BitOr": Operator("|", "or", operator.or_),
     "BitXor": Operator("^", "xor", operator.xor),
 }
-COMPARED = {  # symbol, method, reflected method, the host's function
+COMPARED = {  # symbol, method, reflected method, Python's function
     "Eq": ("==", "__eq__", "__eq__", operator.eq),
     "NotEq": ("!=", "__ne__", "__ne__", operator.ne),
     "Lt": ("<", "__lt__", "__gt__", operator.lt),
