@@ -176,9 +176,7 @@ def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0)
 
 @define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
-    """torch.where: a choice between two tensors by a mask, or the indices of a mask's true
-    elements.
-    """
+    """torch.where: elements of two tensors chosen by a mask, or the indices of True in a mask."""
     if not named:
         check_where(m, [condition, *args])
     if not (args or named):

@@ -255,9 +255,7 @@ def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) 
 
 
 def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
-    """Uniform numbers in [a, b], each accepted with a probability proportional to the normal
-    density.
-    """
+    """Uniform numbers in [a, b], accepted with probability proportional to the density."""
     mean, std, a, b = bounds
     kind = tensor.data.dtype.type
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2

@@ -371,9 +371,7 @@ def _small_product(a: Any, b: Any, place: int) -> Any:
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A matrix product with inner dimension 1; -0 becomes 0 in a product with a single row or
-    column.
-    """
+    """A matrix product with inner dimension 1; -0 becomes 0 if a factor has one row or column."""
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
 
@@ -996,9 +994,7 @@ def _cross_entropy_back(
     reduction: str,
     label_smoothing: float,
 ) -> Any:
-    """The gradient of cross_entropy: that of log_softmax, with an upstream gradient that is rounded
-    in each step.
-    """
+    """The gradient of cross_entropy: that of log_softmax, from a stepwise rounded seed."""
     axis = min(x.ndim - 1, 1)
     classes, mean = x.shape[axis], reduction == "mean"
     sent = np.expand_dims(g, axis) if reduction == "none" and x.ndim > 1 else g

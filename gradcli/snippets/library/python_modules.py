@@ -290,9 +290,7 @@ def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int
 
 
 def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """A Counter operation: the positive values of function(a[k], b[k]) for all keys. NotImplemented
-    if `b` is not a Counter.
-    """
+    """The Counter of the positive function(a[k], b[k]); NotImplemented if `b` is no Counter."""
     if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
         return NotImplemented
     keys = {**a.payload, **b.payload}

@@ -143,8 +143,8 @@ class Attributes:
         return self.bind(member, value, cls)
 
     def bind(self, member: Any, owner: Any, cls: Class) -> Any:
-        """A member of a class as an attribute of its instance `owner`: functions become methods,
-        properties are called.
+        """A class member as an attribute of its instance `owner`: functions are bound, properties
+        called.
         """
         if isinstance(member, Function | Builtin):
             return Bound(member, owner)

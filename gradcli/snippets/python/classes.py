@@ -228,9 +228,7 @@ def as_tuple(m: Any, value: Any) -> Any:
 
 
 def unpacked(m: Any, value: Any, whole: Callable[[dict[str, Any]], Any]) -> Any:
-    """The fields of a dataclass instance as `whole` converts them from a dict; so are nested
-    instances.
-    """
+    """A dataclass instance as a dict of its fields, converted by `whole`; nested instances, too."""
 
     def inner(v: Any) -> Any:
         m.spend()

@@ -38,9 +38,7 @@ class Expressions:
         return compile_node(node)
 
     def refused(self, node: Any, what: str) -> Compiled:
-        """A function that raises Unsupported. `what` is the construct, which raises only when the
-        program reaches it.
-        """
+        """A function that raises Unsupported for the construct `what` when it is executed."""
         line = node.lineno
 
         def run(f: dict) -> Any:
