@@ -203,7 +203,10 @@ def _origin(
     op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any], floats: bool
 ) -> Origin | None:
     """The call that computed an output without grad_fn: a comparison, an index, a mask cast to
-    floats. None if floats were computed from floats; `floats` says whether the output is floating.
+    floats.
+
+    None if floats were computed from floats (`floats`: the output is floating), or if the chain of
+    such calls is longer than DEEPEST_ORIGIN.
     """
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     if floats and any(t.dtype.is_floating for t in tensors):

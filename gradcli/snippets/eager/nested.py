@@ -60,7 +60,7 @@ def check_array(array: Any) -> None:
 
 
 def _listed(data: Any) -> Any:
-    """A list, tuple, range, string or array as a Python or NumPy value; None if it is none."""
+    """A list, tuple, range, string or array as a Python or NumPy value; None for other values."""
     if isinstance(data, SEQUENCES):
         return data
     if isinstance(data, Instance):

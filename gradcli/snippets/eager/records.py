@@ -23,7 +23,7 @@ def inputs_first(
     edges: Callable[[Target], Sequence[Any]] = attrgetter("edges"),
 ) -> list[Target]:
     """The nodes that can be reached from `roots` along `edges`, in topological order: each node
-    after its inputs, leaves first. Nodes in `cut` are included, but their inputs are not.
+    after its inputs, leaves first. Edges to nodes in `cut` are not followed.
     """
     order: list[Target] = []
     seen: set[Target] = set()

@@ -124,8 +124,8 @@ def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved
 def save_unread(
     back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
 ) -> None:
-    """Save the output, and inputs that PyTorch saves although gradcli's derivative rule does not
-    depend on them.
+    """Save the output, if PyTorch or the derivative rule uses it, and inputs that PyTorch saves
+    although the rule does not depend on them.
 
     An input that the operation overwrites is the output, and is not saved as an input.
     """

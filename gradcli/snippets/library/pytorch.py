@@ -93,7 +93,7 @@ class Library:
 
 
 def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A lookup that returns the first result of several lookups that is not MISSING."""
+    """A lookup that tries the lookups `sources` in order, until one does not return MISSING."""
 
     def find(name: str) -> Any:
         for source in sources:

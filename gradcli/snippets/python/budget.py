@@ -47,7 +47,7 @@ class Budget:
         """Count bytes before they are allocated. Raises Exhausted if they exceed the budget.
 
         Freed memory is not subtracted. When the count reaches the limit, it is replaced by the
-        measured memory of the process, if the system reports that.
+        growth of the process's memory since the start, if the system reports that.
         """
         if size > OBJECT:
             raise Exhausted("memory", f"makes a value of {size:,} bytes, more than is allowed")
