@@ -1,4 +1,7 @@
-"""Runs every program of a text: separately or, if it lacks a name, after an earlier program."""
+"""Runs all programs of a text, such as the code blocks of a page.
+
+Each is run separately, or after an earlier program if it uses a name that only that one defines.
+"""
 
 import json
 import re
@@ -10,8 +13,8 @@ from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
-MOST_LINES = 20_000  # of one text; reading so many takes two to three seconds
-MOST_PROGRAMS = 600  # of one text; 600 short programs take as long
+MOST_LINES = 20_000  # of one text; these take two to three seconds
+MOST_PROGRAMS = 600  # of one text; so many short programs take as long
 
 
 class Read(NamedTuple):
@@ -22,11 +25,11 @@ class Read(NamedTuple):
 
 
 def read_all(text: str, setting: Setting | None = None) -> list[Read]:
-    """Run each program of a text, in order. With a `setting`, or if a program never imports torch,
-    names such as `torch`, `nn` and `np` need no import. The cells of a notebook are one program.
+    """Run each program of a text, in order. The cells of a notebook are one program.
 
-    If the text has complete programs, fragments that use undefined names are omitted. Raises
-    GradcliError `limit`.
+    With a `setting`, or in a program that never imports torch, names such as `torch`, `nn` and `np`
+    need no import. If the text has complete programs, fragments that use undefined names are
+    omitted. Raises GradcliError `limit` for a text that is too long.
     """
     if text.count("\n") > MOST_LINES:
         message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
@@ -70,22 +73,22 @@ def _lacks_a_name(reading: Reading) -> bool:
 
 
 def _from(reading: Reading, line: int) -> Reading:
-    """From the reading of two joined programs, the part of the second, which starts at `line`."""
+    """The result of the second of two programs that were run together; it starts at `line`."""
     trace, outcome = reading.trace, reading.outcome
     trace.prints = [(n, text) for n, text in trace.prints if n >= line]
     trace.backwards = [b for b in trace.backwards if b.line >= line]
-    own: Outcome = outcome._replace(
+    outcome_of_second: Outcome = outcome._replace(
         stdout="".join(text for _, text in trace.prints),
         warnings=[w for w in outcome.warnings if w.line >= line],
     )
-    return reading._replace(outcome=own)
+    return reading._replace(outcome=outcome_of_second)
 
 
 MAGIC = re.compile(r"^[ \t]*[%!?]", re.MULTILINE)  # valid in IPython only
 
 
 def code_of(text: str) -> str | None:
-    """The code of a notebook's cells, with magic commands as comments; None for any other text."""
+    """The code of a notebook's cells, magic commands commented out; None for any other text."""
     if not text.lstrip().startswith("{") or '"cells"' not in text:
         return None
     try:

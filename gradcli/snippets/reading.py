@@ -1,4 +1,4 @@
-"""Reading a program: runs it and records its prints, backward passes and errors."""
+"""Runs a program, and records its prints, backward passes and errors."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from .trace import Backward, Trace
 
 
 class Reading(NamedTuple):
-    """A program that was run: its text, its outcome, and its recorded trace."""
+    """The result of running a program: its text, its outcome, and the recorded trace."""
 
     source: str
     outcome: Outcome
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
     @property
     def status(self) -> int:
-        """The exit status: 0 if it runs, 1 if PyTorch would raise, 2 if gradcli does not know."""
+        """The exit status: 0 if the program runs, 1 if PyTorch would raise, 2 if not known."""
         if self.outcome.unsupported or self.outcome.exhausted:
             return 2
         return 1 if self.outcome.exception else 0
@@ -42,7 +42,7 @@ class Reading(NamedTuple):
 
 
 def _other_module(path: str) -> Module | None:
-    """A module other than PyTorch's."""
+    """A module that does not belong to PyTorch; None if it is not known."""
     if path.partition(".")[0] == "numpy":
         from .library import numpy_arrays
 
@@ -50,7 +50,7 @@ def _other_module(path: str) -> Module | None:
     return python_modules.module(path)
 
 
-USUAL = {  # names that fragments use without import, and their modules
+USUAL = {  # names that fragments use without importing them
     "torch": "torch",
     "nn": "torch.nn",
     "F": "torch.nn.functional",
@@ -95,7 +95,7 @@ def read(
 
 
 def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
-    """An interpreter for a program that has not run yet, and the trace that it will record."""
+    """An interpreter for a program, and the trace that will record its run."""
     mode.restart()
     m, trace = Interpreter(), Trace()
     library = Library(m)

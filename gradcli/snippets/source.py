@@ -1,7 +1,7 @@
 """Finds the programs in a pasted text: sessions with prompts, Markdown, prose with code.
 
-A program keeps the line numbers of the text: blank lines replace the lines before it. This module
-knows Python's syntax, and nothing of what programs do.
+A program has the line numbers of the text, since blank lines replace the lines before it. This
+module knows Python's syntax, but not what programs do.
 """
 
 import ast
@@ -36,7 +36,7 @@ CODE = re.compile(
     re.VERBOSE,
 )
 TORCH = re.compile(r"\btorch\b|\.backward\(|\.grad\b|requires_grad|\bnn\.|\bF\.|autograd")
-PATIENCE = 60  # the most lines that are joined in search of a complete statement
+PATIENCE = 60  # lines that may be joined to complete a statement
 
 
 class Program(NamedTuple):
@@ -50,7 +50,7 @@ class Program(NamedTuple):
 
 
 def programs(text: str) -> list[Program]:
-    """The programs in a text, in order; a text without valid Python is one program too."""
+    """The programs in a text, in order; a text without valid Python is one program, too."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     fenced = list(_fenced(lines))
@@ -63,7 +63,7 @@ def programs(text: str) -> list[Program]:
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[range]:
-    """The lines of each fenced block of Python."""
+    """The line numbers of each fenced block (```) of Python."""
     opened: tuple[str, int, str] | None = None
     for number, line in enumerate(lines):
         fence = FENCE.match(line)
@@ -78,12 +78,12 @@ def _fenced(lines: Sequence[str]) -> Iterator[range]:
 
 
 def _moved(block: Program, above: int) -> Program:
-    """A program with the line numbers of the text, where its block has `above` lines before it."""
+    """A block with `above` lines of the text before it, with the line numbers of the text."""
     return block._replace(source="\n" * above + block.source, first_line=above + block.first_line)
 
 
 def _blocks(lines: Sequence[str]) -> list[Program]:
-    """The programs in lines without fences."""
+    """The programs in lines that have no fences."""
     session = _session(lines)
     if session is not None:
         echo = "cells" if any(map(CELL_GOES_ON.match, lines)) else "all"
@@ -107,9 +107,7 @@ def _program(lines: Sequence[str], echo: str = "") -> Program:
 
 
 def _session(lines: Sequence[str]) -> list[str] | None:
-    """The statements of an interactive session, with blank lines for its outputs; None if the lines
-    have no prompts.
-    """
+    """The statements of a session, with blank lines for its outputs; None without prompts."""
     results = goes_on = False
     result: list[str] = []
     for line in lines:
@@ -150,13 +148,13 @@ def tree_of(text: str) -> ast.Module | None:
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Whether a text that parses as Python is prose: bare words only."""
+    """Whether a text that parses as Python is only prose: words, numbers, printed tensors."""
     tree = tree_of("\n".join(lines))
     return tree is not None and all(_is_bare(s) for s in tree.body)
 
 
 def _is_bare(statement: ast.stmt) -> bool:
-    """Whether a statement is an expression without effect: a word, a number, printed output."""
+    """Whether a statement is an expression without effect: a word, a number, a printed tensor."""
     if not isinstance(statement, ast.Expr):
         return False
     value = statement.value
@@ -166,7 +164,7 @@ def _is_bare(statement: ast.stmt) -> bool:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[Program]:
-    """The runs of lines in prose that are valid Python, each as a program."""
+    """The sequences of consecutive lines in prose that are valid Python, each as a program."""
     start = 0
     while start < len(lines):
         if not CODE.match(lines[start]):
@@ -181,7 +179,7 @@ def _runs(lines: Sequence[str]) -> Iterator[Program]:
 
 
 def _end_of_run(lines: Sequence[str], start: int) -> int:
-    """The end of the longest run of Python from a line; `start` itself if there is none."""
+    """The end of the longest valid Python from line `start` on; `start` if there is none."""
     end, failed = start, 0
     for stop in range(start + 1, len(lines) + 1):
         if failed > PATIENCE:
@@ -202,20 +200,20 @@ def _end_of_run(lines: Sequence[str], start: int) -> int:
 
 
 def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
-    """A program preceded by an earlier one; with `setup_alone`, without the earlier one's top-level
-    expression statements, such as calls of print and backward.
+    """`program` preceded by the program `before`; with `setup_alone`, without the top-level
+    expression statements of that one, such as calls of print and backward.
     """
     earlier = before.source.split("\n")
     if setup_alone:
         for number in _printed_lines(before.source):
             earlier[number - 1] = ""
-    own = program.source.split("\n")
-    lines = [a or b for a, b in zip_longest(own, earlier, fillvalue="")]
+    later = program.source.split("\n")
+    lines = [a or b for a, b in zip_longest(later, earlier, fillvalue="")]
     return program._replace(source="\n".join(lines))
 
 
 def _printed_lines(source: str) -> set[int]:
-    """The lines of top-level expression statements, such as calls of print and backward."""
+    """The line numbers of top-level expression statements, such as calls of print and backward."""
     tree = tree_of(source)
     body = [] if tree is None else tree.body
     return {

@@ -1,4 +1,4 @@
-"""The trace of a running program: assigned names, prints, and backward passes."""
+"""The trace of a running program: assignments of tensors, prints, and backward passes."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -13,7 +13,7 @@ from .python.values import Instance, Machine
 
 
 class Assignment(NamedTuple):
-    """A name that was assigned a tensor."""
+    """An assignment of a tensor to a name."""
 
     name: str
     tensor: Tensor
@@ -23,10 +23,11 @@ class Assignment(NamedTuple):
 class Backward(NamedTuple):
     """One backward pass of a program.
 
-    `seeds` are the upstream gradients of the outputs, `seed_names` their names or None; `wanted`
+    `seeds` are the upstream gradients of the outputs, `seed_names` their names or None. `wanted`
     are the tensors passed as `inputs`. `before` has the .grad of each leaf before the pass, as an
-    array or None; `values` the elements of leaves and outputs before the pass; `called` the names
-    of tensors; `results` the gradients that the pass computed; `outcome` is empty if it raised.
+    array or None; `values` has the elements of leaves and outputs before the pass. `called` has the
+    names of tensors, `results` the gradients that the pass computed. `outcome` is empty if the pass
+    raised.
     """
 
     line: int
@@ -39,13 +40,13 @@ class Backward(NamedTuple):
     before: dict[Tensor, Any]
     values: dict[Tensor, Any]
     called: "Names"
-    paths: dict[Tensor, str]  # parameters of modules: "net.weight"
+    paths: dict[Tensor, str]  # paths of modules' parameters: "net.weight"
     results: dict[Tensor, Any]
     outcome: list[bool]
 
     @property
     def ended(self) -> bool:
-        """Whether the backward pass ended without raising."""
+        """Whether the backward pass ended without an error."""
         return bool(self.outcome)
 
     @property
@@ -55,7 +56,7 @@ class Backward(NamedTuple):
 
     @property
     def bound(self) -> dict[str, Tensor]:
-        """The tensor of each name."""
+        """The tensor to which each name refers."""
         return self.called.bound
 
     def data(self) -> dict[str, Any]:
@@ -85,7 +86,7 @@ class Trace:
         # PyTorch's
         self.unsure: dict[int, dict[str, int]] = {}
         self.near_ties: set[int] = set()  # lines whose printed text depends on the last digit
-        self.unseeded = False  # whether it draws random numbers before it sets a seed
+        self.unseeded = False  # whether it draws random numbers without a seed
 
     def assigned(self, name: str, value: Any, line: int) -> None:
         """Record an assignment."""
@@ -103,17 +104,17 @@ class Trace:
         self.prints.append((line, text))
 
     def answered(self, line: int, text: str) -> None:
-        """Record the value of an expression in a session."""
+        """Record the displayed value of an expression in a session."""
         self.answers.append((line, text))
 
     @property
     def called(self) -> "Names":
-        """The names of tensors at this moment."""
+        """The names of tensors after the assignments so far."""
         return Names(self, len(self.assignments))
 
     @property
     def paths(self) -> dict[Tensor, str]:
-        """The parameters of named modules, with their paths."""
+        """The parameters of modules that have names, with paths such as "net.weight"."""
         result: dict[Tensor, str] = {}
         for name, module in self.modules.items():
             for path, tensor in parameters_of(module, name):
@@ -128,8 +129,8 @@ class Trace:
         wanted: Sequence[Tensor] | None,
         kind: str,
     ) -> Callable[[Sequence[Tensor | None]], None]:
-        """Record a backward pass; called before it. The returned function is called after it, with
-        the gradients of the `wanted` tensors.
+        """Record a backward pass that is about to start. Returns the function to call at its end,
+        with the gradients of the `wanted` tensors.
         """
         back = self.backward_from(m.place, kind, outputs, seeds, wanted)
         self.backwards.append(back)
@@ -141,7 +142,7 @@ class Trace:
             for leaf in back.leaves if kind == "backward" else ():
                 had = back.before[leaf]
                 if leaf.grad is not None:
-                    with np.errstate(all="ignore"):  # inf - inf
+                    with np.errstate(all="ignore"):  # inf - inf is allowed
                         sent = leaf.grad.data.copy() if had is None else leaf.grad.data - had
                     back.results[leaf] = sent
 
@@ -155,7 +156,7 @@ class Trace:
         seeds: Sequence[Tensor],
         wanted: Sequence[Tensor] | None,
     ) -> Backward:
-        """A backward pass from outputs, with the state at this moment."""
+        """The record of a backward pass from `outputs`, with the current leaves and names."""
         leaves, called = leaves_of(outputs), self.called
         return Backward(
             line,
@@ -175,15 +176,15 @@ class Trace:
 
 
 class Names:
-    """The name of each tensor after the first `count` assignments: the first name that still refers
-    to it, otherwise the last name that did.
+    """The names of tensors after the first `count` assignments. The name of a tensor is the first
+    one that still refers to it, or else the last one that did.
     """
 
     def __init__(self, trace: Trace, count: int):
         self._trace, self._count = trace, count
 
     def get(self, tensor: Tensor, otherwise: Any = None) -> Any:
-        """The name of a tensor."""
+        """The name of a tensor; `otherwise` if it has none."""
         naming = self._naming(tensor)
         return naming[1] if naming else otherwise
 
@@ -196,17 +197,17 @@ class Names:
 
     @cached_property
     def bound(self) -> dict[str, Tensor]:
-        """The tensor of each name."""
+        """The tensor to which each name refers."""
         firsts = ((name, first[0]) for name, (first, *_) in self._trace.by_name.items())
         return {name: self._stands_for(name) for name, k in firsts if k < self._count}
 
     def tensors(self, name: str) -> list[Tensor]:
-        """The tensors that a name has referred to, in order."""
+        """The tensors whose name is or was `name`, in order of assignment."""
         bound = dict.fromkeys(t for k, t in self._trace.by_name.get(name, ()) if k < self._count)
         return [tensor for tensor in bound if self.get(tensor) == name]
 
     def _naming(self, tensor: Tensor) -> tuple[int, str] | None:
-        """The index of the assignment that named a tensor, and the name."""
+        """The assignment from which a tensor has its name: index and name. None without a name."""
         namings = [n for n in self._trace.by_tensor.get(tensor, ()) if n[0] < self._count]
         standing = (n for n in namings if self._stands_for(n[1]) is tensor)
         return next(standing, namings[-1] if namings else None)
@@ -227,7 +228,7 @@ def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:
 
 
 def leaves_of(outputs: Sequence[Tensor]) -> list[Tensor]:
-    """The leaves to which gradients of outputs flow, in the order of traversal."""
+    """The leaves that a backward pass from `outputs` reaches, in the order of traversal."""
     result: dict[Tensor, None] = {}
     seen: set[Any] = set()
     stack: list[Any] = [t.edge.record for t in outputs if t.edge]

@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 def answer(text: str) -> Answer | None:
-    """The message that a text is or contains, or None."""
+    """The known message that `text` is or contains, with its values; None if there is none."""
     result = match(text)
     if result is None or result.template.message is None:
         return None
@@ -46,7 +46,7 @@ def answer(text: str) -> Answer | None:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """A wording with values for its placeholders; … for unknown ones."""
+    """`text` with its {placeholders} replaced by `values`, or by "…" if they have no value."""
     return HOLE.sub(lambda hole: values.get(hole[1], "…"), text.strip())
 
 
@@ -54,7 +54,9 @@ LISTED = "gradcli why lists the messages it knows"
 
 
 def unknown(text: str, why: str = "") -> GradcliError:
-    """The error for a text that the catalogue lacks; `why`: the reason of the message, if known."""
+    """The error for a text that matches no known message. `why` is a sentence on the cause of the
+    message, for the hint; "" if unknown.
+    """
     excerpt = _short(" ".join(text.split()))
     message = f"this is not a known message of PyTorch about gradients: {excerpt}"
     hint = f"{why} gradcli read FILE finds where a program does that" if why else LISTED
@@ -80,7 +82,7 @@ def data(a: Answer) -> dict[str, Any]:
 
 
 def explained(text: str) -> dict[str, Any]:
-    """The answer for a text as JSON. Raises GradcliError if it is not recognised."""
+    """The answer to `text` as JSON. Raises GradcliError if it matches no known message."""
     result = answer(text)
     if result is None:
         raise unknown(text)
@@ -126,7 +128,7 @@ def _numbered(causes: Sequence[str]) -> tuple[Prose, ...]:
 
 
 def _other(message: Message) -> Section:
-    """The section on another message that the text may be."""
+    """The section on another message that fits the text nearly as well."""
     meaning, cure = Prose(words(message.meaning)), Prose(words(message.cure))
     blocks = (meaning, *_numbered(message.causes), cure)
     return Section("also", words(f"Or {_titled(message, message.text)}"), (), blocks)
@@ -137,7 +139,7 @@ def _titled(message: Message, text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """The first line of a text, or the start of it."""
+    """The first line of a text, cut to LONGEST characters."""
     line = text.split("\n")[0]
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
@@ -167,7 +169,7 @@ TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16":
 TYPES |= {"Long": "int64", "Int": "int32", "Bool": "bool"}
 LEAF = "no operation computed it: a leaf, such as a parameter that optimizer.step() changes"
 VIEW = "a view of another tensor"
-RESULTS = {  # results of operations whose names do not describe them
+RESULTS = {  # descriptions of results, by the name of the operation
     "AsStrided": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",
     "T": f"{VIEW}, like the transposed weight of nn.Linear that optimizer.step() changes",
     "Transpose": f"{VIEW}: a transpose",
@@ -182,7 +184,9 @@ RESULTS = {  # results of operations whose names do not describe them
 
 
 def sentence(values: dict[str, str]) -> str:
-    """The record as a sentence; "" without versions."""
+    """A sentence on the tensor of an error about version counters, from the values in the message:
+    dtype, shape, origin and versions. "" if the message has no versions.
+    """
     now, saved = values.get("v", ""), values.get("v0", "")
     if not (now.isdigit() and saved.isdigit()):
         return ""

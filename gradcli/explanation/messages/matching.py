@@ -25,27 +25,27 @@ then there this to two use used using want was we what when which while why will
 """
 COMMON = frozenset(COMMON_WORDS.split())
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
-# costs of a missing and of an extra word, times its weight; cost of a word in a placeholder
+# factors of the weight of a missing and of an extra word; cost of a word in a placeholder
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02
-# largest cost of the words in a placeholder; cost of extra words in one for a number, times weight
+# largest cost of the words in a placeholder; factor of the weight of extra words in a numeric one
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
-END, MOST_AT_END = 0.7, 4.0  # cost of words of a wording for which the text has others at an end
+END, MOST_AT_END = 0.7, 4.0  # cost of words cut off at an end of a wording where the text goes on
 MISSPELT = 0.85  # factor of the weight of a misspelt word
-# a match is no coincidence if it has one of these scores and covers this fraction of the message
+# (score, coverage) pairs: a match that reaches one of them is no coincidence
 ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))
-LEAST_EXCERPT, FEWEST = 6.0, 3  # least score and words of a text that is a part of a message
-LONGER = 2  # characters by which words may differ in length if every word counts
+LEAST_EXCERPT, FEWEST = 6.0, 3  # least score and word count of an excerpt of a message
+LONGER = 2  # difference in length of two words that still count as equal in an exact match
 SHORTEST = 4  # words of a message that is recognised if complete, even if they are common
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
-# least fraction, by weight, of equal words between the first and the last equal word of a wording
+# smallest density of a match; see _density
 DENSEST = 0.6
-WHOLE = 0.95  # the fraction of a message that counts as all of it
-NEARLY_BEST, MOST_ALSO = 0.97, 2  # fraction of the best score for other messages; their number
-NEAR = 80  # number of earlier pairs of equal words that an alignment considers
+WHOLE = 0.95  # coverage from which a message counts as complete
+NEARLY_BEST, MOST_ALSO = 0.97, 2  # rivals: least fraction of the best score; their number
+NEAR = 80  # number of preceding pairs to which an alignment may connect a pair
 CANDIDATES = 12  # wordings that are aligned with a text
 CONTEXT, MOST_EXCERPT = 40, 2000  # characters of a text that are compared exactly
 LONGEST = 1500  # words of a text that are considered
-MOST_LETTERS, MOST_PARTS = 50_000, 20  # characters and errors at the end of a log that are read
+MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, only so many last characters and errors count
 LONGEST_PROGRAM = 500_000  # characters; a longer text is a log
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 
@@ -129,9 +129,10 @@ def _template(message: Message | None, wording: Wording) -> Template:
 
 
 def match(text: str) -> Match | None:
-    """The message that a text is or contains; None if it is not in the catalogue.
+    """The best alignment of a text, or of a part of it, with a wording of the catalogue.
 
-    In a traceback the last error comes first, then earlier ones, then warnings. A program is not a
+    Returns None if no wording fits, or if one of a message outside the catalogue fits better. In a
+    traceback, the last error is tried first, then earlier ones, then warnings. A program is not a
     message, but its comments may contain one.
     """
     if len(text) <= LONGEST_PROGRAM and _is_python(text):
@@ -175,7 +176,9 @@ def _parts(text: str) -> list[str]:
 
 
 def best(text: str) -> Match | None:
-    """The best match; None if it is a message outside the catalogue."""
+    """The best match of `text` with a wording; None if nothing matches, or if the best match is a
+    message outside the catalogue.
+    """
     spellings = _spellings(words(text)[-LONGEST:])
     if not spellings:
         return None
@@ -218,7 +221,7 @@ def _same_case(match: Match) -> int:
 
 
 def confident(match: Match) -> bool:
-    """Whether a match is no coincidence: many words are equal, or most of a message."""
+    """Whether a match is no coincidence: many words are equal, or most of a short message."""
     message, wording = match.template.message, match.template.wording.text
     exact = message and (message.elsewhere or OF_TYPE in wording)
     if exact and not _complete(match):
@@ -244,7 +247,9 @@ def _is_excerpt(match: Match) -> bool:
 
 
 def _density(match: Match) -> float:
-    """The fraction, by weight, of equal words between the first and the last one of a wording."""
+    """The fraction, by weight, of a wording's words that the text has, counted between the first
+    and the last of these.
+    """
     template = match.template
     if not match.pairs:
         return 0.0
@@ -255,7 +260,9 @@ def _density(match: Match) -> float:
 
 
 def _complete(match: Match) -> bool:
-    """Whether no word of the wording is missing or much longer, except before the text begins."""
+    """Whether the text has every word of the wording, each of about the same length. Words at the
+    start of the wording may be missing if the text begins with a later one.
+    """
     if not match.pairs:
         return False
     lengths = (
@@ -276,7 +283,9 @@ def pattern(wording: str) -> re.Pattern[str]:
 
 
 class Spelling(NamedTuple):
-    """A word of a text, its spelling in the catalogue, how certain that is, and its weight."""
+    """A word of a text. `text` is the word of the catalogue that it stands for, `sure` is 1 if the
+    two are equal and MISSPELT otherwise, `weight` is the weight of `text`.
+    """
 
     word: Word
     text: str
@@ -375,7 +384,7 @@ def _chains(
 
 
 def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
-    """The best chain of equal words, in the order of both texts."""
+    """The best alignment of a text with a wording: pairs of equal words, in the order of both."""
     sums = [0.0]
     for spelling in text:
         sums.append(sums[-1] + spelling.weight)
@@ -414,14 +423,14 @@ def _continues_line(text: list[Spelling], i: int, source: str) -> bool:
 
 
 def _cost_before(template: Template, j: int, goes_on: bool) -> float:
-    """The cost of words missing before word j of a wording, if other words precede it in the line
-    of the text (`goes_on`).
-    """
+    """The cost of beginning at word j of a wording. `goes_on`: words precede it in the line."""
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 
 def _cost_after(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
-    """The cost of words missing after word j of a wording, if more words follow word i."""
+    """The cost of an alignment that ends at word j of a wording and word i of a text; 0 if word i
+    is the last one of its line.
+    """
     if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
         return 0.0
     return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

@@ -1,4 +1,4 @@
-"""The values of placeholders in a pasted text, and the age of its wording."""
+"""The values of placeholders in a pasted text, and whether its wording is an older one."""
 
 import re
 
@@ -6,12 +6,12 @@ from .catalogue import Wording
 from .matching import Match
 from .words import HOLE
 
-LONGEST = 400  # characters between two words that are read as values
+LONGEST = 400  # characters of the longest text that is taken for a value
 BARE = " \t\n,;.:\"'`"
 
 
 def values(match: Match) -> dict[str, str]:
-    """The values in a text by placeholder, as far as the adjacent words are present."""
+    """The value of each placeholder, by name, if the words next to it are in the text."""
     result: dict[str, str] = {}
     wording, fixed, text = match.template.wording.text, match.template.words, match.text
     for (i, j), (next_i, next_j) in zip(match.pairs, match.pairs[1:]):
@@ -41,6 +41,7 @@ def _between(literal: str, text: str) -> dict[str, str]:
 
 
 def _at_end(literal: str, text: str) -> dict[str, str]:
+    """The values before the first word of a wording, at the end of the text that precedes it."""
     match = re.search(_pattern(literal, r"([^\s'\"]+)") + r"\Z", text)
     return _named(HOLE.findall(literal), match.groups()) if match else {}
 
@@ -71,7 +72,7 @@ def _one_line(text: str) -> str:
 
 
 def old_wording(match: Match) -> Wording | None:
-    """The older wording of the message, if it fits a text better than the current one."""
+    """The older wording that shares more words with the text than the current one, or None."""
     message = match.template.message
     if message is None or not match.pairs:
         return None

@@ -1,4 +1,6 @@
-"""The answer of `gradcli read`: the programs in a text, the results of each, and findings."""
+"""The answer of `gradcli read`: the programs in a text, their backward passes, and findings on
+them.
+"""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -31,7 +33,7 @@ from .steps import Explained, Gradient, explained
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
-INSTEAD = {  # replacements for features that are not supported, by a part of their name
+INSTEAD = {  # part of the name of an unsupported feature -> a sentence on a replacement
     "torch.jit": "The code computes the same numbers without it, unless a trace has fixed a "
     "branch.",
     "sparse": "A dense tensor has the same numbers and gradients.",
@@ -42,8 +44,9 @@ INSTEAD = {  # replacements for features that are not supported, by a part of th
 
 
 class Answer(NamedTuple):
-    """The answer for one program of a text: its first line, its reading and the findings. All
-    programs of a text share the same `limits`, and so one budget.
+    """The answer for one program of a text. `first_line` is its first line in the text.
+
+    The programs of a text share one `limits`, and so one time budget.
     """
 
     first_line: int
@@ -53,7 +56,7 @@ class Answer(NamedTuple):
 
     @property
     def corrected(self) -> str | None:
-        """The corrected program, in full."""
+        """The whole corrected program; None if there is no correction."""
         result = next((f.corrected for f in self.findings if f.corrected), None)
         return result and result.strip("\n") + "\n"
 
@@ -92,7 +95,7 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 
 def findings(reading: Reading, limits: Limits | None = None) -> list[Finding]:
-    """The findings on a program that was read; searches end with the budget of the limits."""
+    """The findings on a program that was run. Searches end when the budget of `limits` is spent."""
     result = surprises(reading, limits)
     if reading.outcome.exception:
         from .errors import error_finding
@@ -103,7 +106,7 @@ def findings(reading: Reading, limits: Limits | None = None) -> list[Finding]:
 
 
 def answer(text: str) -> list[Answer]:
-    """The answers for the programs in a text."""
+    """The answers for all programs in a text."""
     message, limits = _message(text), Limits()
     return [
         Answer(r.program.first_line, r.reading, [*message, *findings(r.reading, limits)], limits)
@@ -112,7 +115,7 @@ def answer(text: str) -> list[Answer]:
 
 
 def _message(text: str) -> list[Finding]:
-    """The meaning of an error message in the text, in addition to the answer on its program."""
+    """The finding on an error message that the text contains besides programs."""
     if TRACEBACK not in text:
         return []
     from ..messages.matching import match
@@ -129,7 +132,7 @@ def _message(text: str) -> list[Finding]:
 # The verdict, the program with its prints, each backward pass, and the findings.
 
 
-MOST_BACKWARDS = 3  # that are explained; the others are counted
+MOST_BACKWARDS = 3  # backward passes that are explained; the others are counted
 UNSEEDED = (
     "The program sets no random seed: the output above is that of seed 0, and differs from "
     "run to run."
@@ -168,12 +171,12 @@ def _verdict(reading: Reading) -> Section:
 
 
 def _instead(what: str) -> str:
-    """A sentence on a replacement for an unsupported feature; "" if there is none."""
+    """A sentence on a replacement for an unsupported feature `what`; "" if there is none."""
     return next((text for part, text in INSTEAD.items() if part in what), "")
 
 
 def _goes_on(later: Sequence[Failure]) -> str:
-    """The errors of a session after the first one."""
+    """A sentence on the errors of a session after the first one."""
     raised = [f"line {f.line} raises {f.type}" for f in later[:MOST_ERRORS]]
     more = f", and {len(later) - MOST_ERRORS} more" if len(later) > MOST_ERRORS else ""
     return f"The session goes on after it: {', '.join(raised)}{more}."
@@ -189,7 +192,7 @@ def _warned(reading: Reading) -> str:
 
 
 def _printed_rows(output: str) -> list[str]:
-    """The first lines of what a statement prints, as comments."""
+    """The output of a statement as comment lines, at most MOST_PRINTED."""
     rows = output.split("\n") if output else []
     shown = [f"     #> {row}" for row in rows[:MOST_PRINTED]]
     if len(rows) > MOST_PRINTED:
@@ -198,7 +201,7 @@ def _printed_rows(output: str) -> list[str]:
 
 
 def _program(reading: Reading) -> list[Section]:
-    """The lines of the program, each followed by what it prints or a session's output."""
+    """The lines of the program, each followed by its output."""
     printed: dict[int, list[str]] = {}
     for line, text in [*reading.trace.prints, *reading.trace.answers]:
         printed.setdefault(line, []).append(text)
@@ -211,7 +214,7 @@ def _program(reading: Reading) -> list[Section]:
     start = next((n for n, text in enumerate(source) if text.strip()), 0)
     for number, text in enumerate(source[start:], start + 1):
         if not any(map(str.strip, source[max(number - 3, start) : number])):
-            continue  # at most two blank lines are kept of the text between two programs
+            continue  # shows at most two blank lines in a row
         lines.append(f"{number:>3}  {text}".rstrip())
         lines += _printed_rows("".join(printed.get(number, ())).rstrip("\n"))
         if number in raised:
@@ -225,7 +228,7 @@ def _program(reading: Reading) -> list[Section]:
 
 
 def _backwards(reading: Reading, limits: Limits) -> list[Section]:
-    """A section for each line that runs a backward pass, on its first execution."""
+    """A section for each line that runs a backward pass, on the first of these passes."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
     for back in reading.backwards:
@@ -249,7 +252,9 @@ def _backwards(reading: Reading, limits: Limits) -> list[Section]:
 
 
 def _explained(e: Explained, unseeded: bool) -> tuple[Block, ...]:
-    """A backward pass; gradients of random numbers without a seed have shapes, not numbers."""
+    """The blocks on a backward pass. `unseeded`: gradients that depend on random numbers without a
+    seed are shown as shapes.
+    """
     rows = [Row((_written(e, x), _numbers(x, unseeded and bool(e.program)))) for x in e.gradients]
     blocks: list[Block] = []
     if e.program:
@@ -264,7 +269,7 @@ def _explained(e: Explained, unseeded: bool) -> tuple[Block, ...]:
 
 
 def _written(e: Explained, x: Gradient) -> Line:
-    """A gradient and its formula; if no gradient has one, a remark says why."""
+    """`x.grad = formula` for a gradient; only the name if no gradient has a formula."""
     name = f"{x.name}.grad{x.place}"
     elsewhere = (Token(", and 0 elsewhere", "word"),) if x.place else ()
     return plain(name, " = ", x.formula or "(no formula)", *elsewhere) if e.program else plain(name)

@@ -1,4 +1,6 @@
-"""The differences between a program and its correction in words, and the corrected gradients."""
+"""The difference between a program and its correction in words, and the gradients that the
+corrected program computes.
+"""
 
 import difflib
 from collections.abc import Iterator
@@ -10,8 +12,8 @@ from ...snippets.eager.views import readable
 from ...snippets.reading import Reading
 
 MOST = 4  # changes that are listed
-OPEN = (":", ",", "(", "[", "{")  # a statement continues after lines with these ends
-WIDTH = 60  # characters of a gradient that is shown
+OPEN = (":", ",", "(", "[", "{")  # ends of lines after which a statement continues
+WIDTH = 60  # characters of the longest gradient that is shown
 
 
 def in_words(before: str, after: str) -> str:
@@ -36,8 +38,8 @@ def in_words(before: str, after: str) -> str:
 
 
 def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """The edits from `old` to `new` by difflib, restricted to the lines between the first and the
-    last difference, as it is slow if many lines are equal.
+    """The opcodes of difflib for `old` and `new`. Equal lines at the start and the end are skipped,
+    as difflib is slow on many equal lines.
     """
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
@@ -48,14 +50,12 @@ def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int,
 
 
 def _common(old: list[str], new: list[str]) -> int:
-    """The number of equal lines at the start."""
+    """The number of equal lines at the start of both."""
     return next((k for k, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
 
 
 def _on_one_line(lines: list[str]) -> str:
-    """Statements joined by semicolons; without one after the header of a block, such as `with
-    f():`.
-    """
+    """Statements joined by semicolons; by a space after the header of a block (`with f():`)."""
     return "".join(f"{t} " if t.endswith(OPEN) else f"{t}; " for t in lines).rstrip("; ")
 
 
@@ -64,7 +64,7 @@ def _lines(a: int, b: int) -> str:
 
 
 def gradients(reading: Reading) -> str:
-    """The gradients of the named leaves of a program at its end."""
+    """A sentence on the .grad of the named leaves of a program at its end; "" if there are none."""
     parts = []
     for name, value in reading.outcome.scope.items():
         if (
@@ -85,14 +85,14 @@ def numbers(tensor: Tensor) -> str:
     return text if len(text) <= WIDTH and "\n" not in text else ""
 
 
-READ_AGAIN = "read again: "  # precedes the description of the corrected program
+READ_AGAIN = "read again: "  # start of the sentence on the corrected program
 
 
 class Finding(NamedTuple):
     """A finding on a program.
 
-    `kind` is a short code; `evidence` are lines of the program with a remark on each; `corrected`
-    is the whole program after the smallest change that corrects it.
+    `kind` is a short code. `evidence` has lines of the program: (line number, text, remark).
+    `corrected` is the whole program after the smallest correction, or None.
     """
 
     kind: str
@@ -119,7 +119,7 @@ class Finding(NamedTuple):
 
 
 def evidence(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
-    """Lines of a program with remarks, in source order."""
+    """The evidence of a finding: lines of a program with remarks, in source order."""
     lines = ["", *reading.source.split("\n")]
     known = sorted({(n, remark) for n, remark in rows if n})
     return tuple((n, lines[n].strip() if n < len(lines) else "", remark) for n, remark in known)

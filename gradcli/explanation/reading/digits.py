@@ -8,14 +8,14 @@ from ...snippets.reading import Reading
 from .changes import Finding, evidence
 
 NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d+(?:e[-+]?\d+)?")
-SURE = {2: 2, 4: 6, 8: 15}  # significant digits, by bytes per element
+SURE = {2: 2, 4: 6, 8: 15}  # significant digits that are certain, by bytes per element
 ROUNDED_AWAY = "0" * 20
 MOST = 3  # operations that are named in a remark
 
 
 def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
-    """The finding that a number is printed with all of its digits, after operations that PyTorch
-    may round differently.
+    """The finding that the program prints more digits than are certain, after operations that
+    PyTorch may round differently.
     """
     for size, lines in reading.trace.unsure.items():
         first = min(lines.values())
@@ -41,7 +41,7 @@ def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
 
 
 def _computed(lines: dict[str, int], names: list[str]) -> Iterator[tuple[int, str]]:
-    """For each line, the operations that it computes."""
+    """Remarks on lines: which of the operations `names` they compute."""
     for line in dict.fromkeys(lines[n] for n in names):
         yield line, f"computes {_listed([n for n in names if lines[n] == line])}"
 
@@ -56,8 +56,8 @@ def _digits(text: str) -> int:
 
 
 def _significant(number: str) -> str:
-    """The significant digits of a number. `-0.000`, to which a small number was rounded, counts as
-    more digits than are sure.
+    """The significant digits of a number. For `-0.000`, a small number rounded to 0, more digits
+    than are certain, as its sign is not.
     """
     digits = number.partition("e")[0].replace(".", "").lstrip("-0")
     return digits or (ROUNDED_AWAY if number.startswith("-") else "")

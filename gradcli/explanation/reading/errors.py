@@ -1,5 +1,5 @@
-"""Explanation of the error that ends a program: the lines that lead to it, the reason for which
-PyTorch raises, and the smallest change that corrects it.
+"""The explanation of the error that ends a program: the lines that lead to it, the reason why
+PyTorch raises it, and the smallest correction.
 """
 
 import ast
@@ -19,7 +19,7 @@ MOST_OPERANDS = 4
 
 
 def error_finding(reading: Reading) -> Finding | None:
-    """The finding on the error that ends a program; None if it ends without one."""
+    """The finding on the error that ends a program; None if nothing can be said about it."""
     failure = reading.outcome.exception
     if failure is None:
         return None
@@ -49,7 +49,9 @@ def _why(reading: Reading, message: str, cured: Correction | None) -> str:
 
 
 def _of_records(reading: Reading, message: str) -> str:
-    """Why the backward pass cannot use a tensor that an operation saved."""
+    """Why the backward pass cannot use a tensor that an operation saved: freed, or changed in
+    place. "" for other errors.
+    """
     refused = reading.trace.refused
     if refused is None:
         return ""
@@ -69,7 +71,7 @@ def _of_records(reading: Reading, message: str) -> str:
 
 
 def _cure(reading: Reading, cured: Correction) -> str:
-    """The change in words, a remark on it, and the gradients of the corrected program."""
+    """The correction in words, a remark on it, and the gradients of the corrected program."""
     result = gradients(cured.reading)
     lines = [in_words(reading.source, cured.source)]
     lines += dict.fromkeys(s.note for s in cured.steps if s.note)
@@ -81,7 +83,7 @@ def _cure(reading: Reading, cured: Correction) -> str:
 
 
 def _evidence(reading: Reading) -> Iterator[Evidence]:
-    """The lines that lead to the error, with their text and a remark."""
+    """The lines that lead to the error: (line number, text, remark)."""
     failure = reading.outcome.exception
     assert failure is not None
     rows: list[tuple[int, str]] = []
@@ -124,9 +126,7 @@ def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str
 
 
 def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
-    """The named tensors on the line that raises: their shapes and dtypes, and the lines that
-    assigned them.
-    """
+    """The named tensors on the line that raises: shapes, dtypes, and lines of assignment."""
     try:
         tree = ast.parse(reading.source)
     except SyntaxError:
@@ -151,7 +151,9 @@ def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
 
 
 def described(tensor: Tensor) -> str:
-    """The shape of a tensor, its dtype if not float32, and whether it requires a gradient."""
+    """The shape of a tensor, its dtype unless float32, and whether it requires a gradient: "2×3, a
+    leaf that requires grad".
+    """
     shape = "×".join(map(str, tensor.shape)) if tensor.shape else "a single number"
     if len(tensor.shape) == 1:
         shape = f"{tensor.shape[0]} element{'s' if tensor.shape[0] != 1 else ''}"

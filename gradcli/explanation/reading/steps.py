@@ -1,4 +1,6 @@
-"""One backward pass of a program, explained briefly: seed, formulas, values."""
+"""The brief explanation of one backward pass of a program: seed, formulas, values. Also, functions
+on the operations (grad_fns) of a pass.
+"""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -21,12 +23,13 @@ from ..notes import contradicted
 from ..phrases import number_text, sentence
 from ..short.gradients import Gradients
 
-MOST_RECORDS = 60  # longer passes are loops, which are explained by their values
+MOST_RECORDS = 60  # longer passes come from loops; they get no formulas
 
 
 class Gradient(NamedTuple):
-    """The gradient of one leaf: its formula, if it has one, and its value. With a `place`, an index
-    such as "[1, 2]", the formula is for these elements; others are 0.
+    """The gradient of one leaf: its formula, "" if it has none, and its value.
+
+    With a `place`, an index such as "[1, 2]", the formula is for these elements; the others are 0.
     """
 
     name: str
@@ -36,8 +39,8 @@ class Gradient(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A backward pass: the program for its output, the seed in words, the gradients of named values
-    as `h.grad = ...`, and those of leaves.
+    """A backward pass: the program that computes its output, the seed in words, the gradients of
+    intermediate values as statements `h.grad = ...`, and those of leaves.
     """
 
     program: str
@@ -50,8 +53,8 @@ class Explained(NamedTuple):
 def explained(
     back: Backward, reached: Container[Tensor] = (), limits: Limits | None = None
 ) -> Explained:
-    """The explanation of a backward pass, with formulas if it can be posed as a problem of the
-    language. Leaves that another pass has `reached` are not reported as unreached.
+    """The explanation of a backward pass, with formulas if gradcli's language can express the pass.
+    Leaves in `reached`, to which another pass sends gradients, are not reported as unreached.
     """
     try:
         problem = pose_backward(back, most=MOST_RECORDS)
@@ -71,9 +74,9 @@ def _in_numbers(back: Backward) -> Iterator[Gradient]:
 
 
 def analysis_of(problem: BackwardProblem, limits: Limits | None = None) -> Analysis:
-    """The analysis of a backward pass, posed as a problem of the language."""
+    """The analysis of a backward pass that was converted to a problem of gradcli's language."""
     seed = problem.seed
-    if seed is not None and _is_one(seed):  # formulas omit a seed of 1
+    if seed is not None and _is_one(seed):  # formulas omit the factor 1
         seed = None
     leaves = (*problem.leaves, *problem.wrt)  # includes inputs that the output does not depend on
     given = {"values": problem.values, "grad": seed, "wrt": problem.wrt, "leaves": leaves}
@@ -87,7 +90,7 @@ def _is_one(seed: Any) -> bool:
 def _of_analysis(
     back: Backward, problem: BackwardProblem, analysis: Analysis, reached: Container[Tensor]
 ) -> Explained:
-    """A backward pass that was posed as a problem, explained with formulas."""
+    """The explanation of a backward pass that was converted to a problem, with formulas."""
     result, values = Gradients(analysis, writer_of(analysis)), analysis.grad_values()
     gradients = []
     remarks: list[str] = []
@@ -97,7 +100,7 @@ def _of_analysis(
         if value is not None:
             gradients.append(_gradient(result, x, value))
             remarks += _added_up(back, leaf, x.name)
-        elif sent is not None:  # the gradient of a piecewise linear function: PyTorch sends zeros
+        elif sent is not None:  # PyTorch's second derivative of relu, for example, is 0, not None
             gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
         elif leaf not in reached:
             remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
@@ -119,7 +122,7 @@ def _gradient(result: Gradients, x: Input, value: Any) -> Gradient:
 
 
 def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
-    """A remark that a gradient is added to the previous one of a leaf."""
+    """A remark that a gradient is added to the previous .grad of a leaf."""
     before = back.before.get(leaf)
     if before is not None and back.kind == "backward":
         held = f"held {_short(before)} already: the two are"
@@ -128,7 +131,9 @@ def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
 
 
 def _nonzero_part(written: tree.Tree) -> tuple[str, tree.Tree]:
-    """The index of the nonzero elements, "" for all elements, and the formula for these."""
+    """The index of the nonzero elements and the formula for them, of a formula such as
+    zeros_like(x).index_put(...); "" and the whole formula for others.
+    """
     if not (isinstance(written, tree.Method) and isinstance(written.base, tree.Call)):
         return "", written
     named, args = dict(written.named), written.args
@@ -145,14 +150,14 @@ def _nonzero_part(written: tree.Tree) -> tuple[str, tree.Tree]:
 
 
 def _number(item: tree.Tree) -> str:
-    """The number in `tensor(1)`; "" for other formulas."""
+    """The number in a formula `tensor(1)`, as text; "" for other formulas."""
     if not (isinstance(item, tree.Call) and item.function.endswith("tensor")):
         return ""
     return tree.text(item.args[0]) if isinstance(item.args[0], tree.Number) else ""
 
 
 def _derived(result: Gradients) -> tuple[str, ...]:
-    """Statements for unnamed values of the program, and for intermediate gradients."""
+    """Statements for values of the program that have no names, and for intermediate gradients."""
     derivation = result.derivation
     if derivation is None:
         return ()
@@ -161,7 +166,7 @@ def _derived(result: Gradients) -> tuple[str, ...]:
 
 
 def _meanings_of_names(problem: BackwardProblem, result: Gradients) -> Iterator[str]:
-    """Sentences on the names in the formulas that the program does not define."""
+    """Remarks on names in the formulas that the program does not define."""
     derivation = result.derivation
     inner = derivation.added(derivation.lines) if derivation else []
     names = [name for s in inner for name in s.names]
@@ -216,7 +221,7 @@ def _are_ones(seed: Any) -> bool:
 
 
 def _with_ones(back: Backward, problem: BackwardProblem) -> Iterator[str]:
-    """A note on the gradients for a seed of ones, if the seed is another one."""
+    """A remark on the gradients for a seed of ones, if the program's seed is another one."""
     seed = problem.seed
     if seed is None or back.kind != "backward" or np.count_nonzero(seed) < 2 or _are_ones(seed):
         return
@@ -226,16 +231,16 @@ def _with_ones(back: Backward, problem: BackwardProblem) -> Iterator[str]:
             yield f"With ones as the seed {x}.grad would be {written}."
 
 
-MOST = 2000  # nodes that are visited
+MOST = 2000  # visited nodes
 
 
 def records(back: Backward) -> Iterator[Record]:
-    """The grad_fns behind the outputs of a backward pass, latest first."""
+    """The grad_fns from which the outputs of a backward pass were computed, latest first."""
     return records_behind(t.record for t in back.outputs if readable(t))
 
 
 def records_behind(starts: Iterable[Any]) -> Iterator[Record]:
-    """Nodes of the graph, and those before them."""
+    """The given grad_fns, and those from which they were computed."""
     seen: set[Record] = set()
     stack = [r for r in starts if isinstance(r, Record)]
     while stack and len(seen) < MOST:
@@ -248,7 +253,7 @@ def records_behind(starts: Iterable[Any]) -> Iterator[Record]:
 
 
 def operands(record: Record) -> list[Tensor]:
-    """The tensors that are operands of an operation."""
+    """The tensor operands of an operation; [] if they are not known."""
     call = record.call
     given = call[1] if isinstance(call, tuple) and len(call) == 3 else ()
     return [t for t in given if isinstance(t, Tensor)] if isinstance(given, tuple) else []
@@ -258,14 +263,14 @@ COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
 
 
 def is_spread(record: Record) -> bool:
-    """Whether an operation compares a column with a row, by broadcasting both."""
+    """Whether a loss such as mse_loss broadcasts (n, 1) and (n,), so that it compares all pairs."""
     shapes = [t.shape for t in operands(record)]
     pair = record.name.startswith(COMPARING) and len(shapes) == 2
     return pair and _column_and_row(*shapes)
 
 
 def is_added_to_row(record: Record) -> bool:
-    """Whether an operation adds a column and a vector of the same size, which gives a matrix."""
+    """Whether an operation adds shapes (n, 1) and (n,), which gives an n×n matrix."""
     row, *column = sorted((t.shape for t in operands(record)), key=len)[:2] or [()]
     added = record.name.startswith("Add") and len(row) == 1 < row[0]
     return added and [c[-2:] for c in column] == [(*row, 1)]
@@ -280,14 +285,14 @@ def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def result(record: Record) -> Tensor | None:
-    """The output tensor of an operation."""
+    """The output of an operation; None if it is not known."""
     call = record.call
     output = call[2] if isinstance(call, tuple) and len(call) == 3 else None
     return output if isinstance(output, Tensor) else None
 
 
 def operation(record: Record) -> str:
-    """The name of an operation in programs: log_softmax for LogSoftmaxBackward0."""
+    """The name of an operation as programs write it: log_softmax for LogSoftmaxBackward0."""
     if record.composed:
         return record.composed.function
     name = record.name.partition("Backward")[0]

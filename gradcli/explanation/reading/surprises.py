@@ -1,5 +1,5 @@
-"""Findings on programs that run: accumulated gradients, losses that broadcast, operations that cut
-the graph or have zero gradient, outdated code.
+"""Findings on programs that run without an error: accumulated gradients, losses that broadcast,
+operations that cut the graph or have a zero gradient, outdated code.
 """
 
 import ast
@@ -31,8 +31,8 @@ KEEP = "Keep its operand away from that point: clamp it, or use one function for
 
 
 def not_finite(reading: Reading, _: Any, limits: Limits | None) -> Iterator[Finding]:
-    """The finding on the first backward pass whose gradients are nan or infinite, traced within the
-    limits.
+    """The finding on the first backward pass whose gradients are nan or infinite. Tracing the cause
+    ends when the budget of `limits` is used up.
     """
     for turn, back in enumerate(reading.backwards):
         kinds = [kind for g in back.results.values() if (kind := kind_of(g))]
@@ -55,7 +55,9 @@ def kind_of(array: Any) -> str:
 
 
 def _traced(back: Backward, limits: Limits | None) -> Why | None:
-    """The nonfinite elements, traced back; None if the pass cannot be posed as a problem."""
+    """The origin of each nonfinite element; None if the pass cannot be converted to a problem of
+    gradcli's language, or no element is nonfinite there.
+    """
     why = if_applicable(
         lambda: Why(analysis_of(pose_backward(back), limits)), (Unexplained, GradcliError)
     )
@@ -71,10 +73,10 @@ def _bad(why: Why) -> list[Element]:
 
 
 def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Finding:
-    """The cause of the first nonfinite element, and an equal expression without it."""
+    """The finding on the first nonfinite element: its cause, and a finite equal expression."""
     first, *others = _bad(why)
-    alike = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
-    more = f" and {alike} more" if alike else ""
+    same_cause = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
+    more = f" and {same_cause} more" if same_cause else ""
     built = sorted({r.line for r in records(back) if operation(r) == first.operation and r.line})
     rows = [
         (n, f"{first.operation}: the backward pass through it is {first.kind}") for n in built[:1]
@@ -101,7 +103,7 @@ def _nonfinite_leaf(back: Backward) -> str:
 
 
 def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Iterator[Finding]:
-    """The finding on the first operation with finite operands and a nonfinite result."""
+    """The finding on the first operation that returns a nonfinite result for finite operands."""
     for record in reversed(list(records(back))):
         output = result(record)
         given = "" if output is None else kind_of(output.data)
@@ -124,8 +126,8 @@ FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
 def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
-    """The findings on a program apart from its error, at most one of each kind; searches end with
-    the budget of the limits.
+    """The findings on a program apart from its error, at most one of each kind. Searches end when
+    the budget of `limits` is used up.
     """
     try:
         text = Text(reading.source)
@@ -148,7 +150,14 @@ def _name(reading: Reading, tensor: Tensor) -> str:
 # ---- methods without parentheses -----------------------------------------------------------------
 
 
-WITH_EFFECT = ("backward", "step", "zero_grad", "train", "eval", "retain_grad")  # and x.zero_
+WITH_EFFECT = (
+    "backward",
+    "step",
+    "zero_grad",
+    "train",
+    "eval",
+    "retain_grad",
+)  # and zero_, ...
 
 
 def not_called(reading: Reading, text: Text) -> Iterator[Finding]:
@@ -173,7 +182,7 @@ def not_called(reading: Reading, text: Text) -> Iterator[Finding]:
 
 def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
     """The finding that a second backward pass adds to a gradient that was not cleared."""
-    if CLEARS.search(ast.unparse(text.tree)):  # without comments
+    if CLEARS.search(ast.unparse(text.tree)):  # unparse omits comments
         return
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
     for back in backwards:
@@ -245,7 +254,7 @@ def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _copy_first(text: Text, line: int) -> str:
-    """Source text that copies the tensor of a line before it is written to."""
+    """Advice to copy the tensor that a line changes in place: "Copy first: y = y.clone()." """
     for statement in text.statements_of(line):
         for call in in_place_calls(statement):
             name = dotted(base_of(owner(call)))
@@ -291,9 +300,7 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
-    """The finding that a leaf which requires grad gets no gradient: the output does not depend on
-    it.
-    """
+    """The finding that a leaf gets no gradient, as the output does not depend on it."""
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
     if not backwards or reading.outcome.exception:
         return
@@ -327,8 +334,8 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, str] | None:
-    """The reason and the cure for a leaf without gradient, if only derivatives of the output are
-    differentiated: a bias that is added last occurs in none of them.
+    """The reason and the advice for a leaf without gradient, if the loss consists of derivatives of
+    another output, as in a PINN: None otherwise.
     """
     for back in reading.trace.backwards:
         if back.kind == "grad" and any(leaf is tensor for leaf in back.leaves):
@@ -342,7 +349,7 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
 
 
 def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
-    """Whether a program reads the gradient of a name, or passes it to an optimiser that steps."""
+    """Whether a program reads a tensor's .grad, or an optimiser updates the tensor."""
     source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
     looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)
     if looped or re.search(rf"\b{re.escape(name)}\.grad\b", source):
@@ -356,7 +363,7 @@ def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
-    """A line that cuts the graph before the last backward pass, and why."""
+    """A line that cuts the graph before the last backward pass, with the reason; None otherwise."""
     from .corrections.case import Case
     from .corrections.cut_steps import uncut
 
@@ -384,9 +391,7 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
 
 
 def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
-    """The finding that requires_grad was set on a loss without a graph: backward() reaches only the
-    loss itself.
-    """
+    """The finding that a loss is a leaf with requires_grad=True: backward() reaches only it."""
     for back in reading.trace.backwards:
         output = back.outputs[0]
         if output.is_leaf and output.requires_grad and back.leaves == [output]:
@@ -415,22 +420,22 @@ def unregistered(reading: Reading, text: Text) -> Iterator[Finding]:
         return
     for name, module in reading.outcome.scope.items():
         fields = getattr(module, "fields", {}) if _is_module(module) else {}
-        for own, value in fields.items():
-            held = value.values() if type(value) is dict else value
-            listed = type(value) in (list, tuple, dict) and not own.startswith("_")
-            if listed and any(_is_module(v) for v in held):
+        for attribute, value in fields.items():
+            values = value.values() if type(value) is dict else value
+            listed = type(value) in (list, tuple, dict) and not attribute.startswith("_")
+            if listed and any(_is_module(v) for v in values):
                 kind = "ModuleDict" if type(value) is dict else "ModuleList"
                 why, cure = f"Modules in a {type(value).__name__} are hidden", f"nn.{kind}(...)"
             elif isinstance(value, Tensor) and value.requires_grad and value.is_leaf:
                 why, cure = "A tensor that is not a Parameter is hidden", "nn.Parameter(...)"
             else:
                 continue
-            line = next((n.lineno for n in _stores(text, own)), None)
+            line = next((n.lineno for n in _stores(text, attribute)), None)
             yield Finding(
                 "unregistered",
-                f"{name}.parameters() does not include {name}.{own}",
+                f"{name}.parameters() does not include {name}.{attribute}",
                 f"{why} from nn.Module: an optimiser, state_dict() and to() skip them.",
-                f"self.{own} = {cure}",
+                f"self.{attribute} = {cure}",
                 line,
                 evidence(reading, (line, "is not registered")),
             )
@@ -582,8 +587,8 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
-    """Whether an attribute is .data of a tensor, through which the program changes the tensor: a
-    computed one, or one that is updated by its gradient.
+    """Whether an attribute is `.data` of a tensor that the program changes through it, and that is
+    computed or updated by its gradient.
     """
     if node.attr != "data":
         return False

@@ -34,7 +34,7 @@ class Why:
     def __init__(self, a: Analysis, assumed_seed: bool = False):
         self.a, self.assumed_seed = a, assumed_seed
         self._budget = a.problem.limits.budget
-        self.left = Counter[str]()  # by kind, elements omitted for lack of time
+        self.left = Counter[str]()  # kind -> number of elements omitted for lack of time
 
     @cached_property
     def elements(self) -> list[Element]:

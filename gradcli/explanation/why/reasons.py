@@ -68,7 +68,7 @@ class Reasons:
         return f"the {len(origin.terms)} gradients that arrive add up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, index: Index) -> str:
-        """A clause on the operation that passed back a zero."""
+        """A clause such as "relu passes back 0" if this element's upstream element is 0, or ""."""
         at = self._aligned(step, index)
         if at is None or step.received[at] != 0:
             return ""
@@ -86,7 +86,9 @@ class Reasons:
         return () if step.node.shape == () else None
 
     def _rule(self, step: LocalStep) -> str:
-        """The rule in the names of the program, with g for the upstream gradient."""
+        """The derivative rule of a step as a formula of the program's names, with g for the
+        upstream gradient; "" if it is too long.
+        """
         names = self._names | {step.seed: Name("g")}
         text = if_applicable(lambda: tree.text(formula(step.sent_node, names))) or ""
         return text if len(text) <= LONGEST else ""
@@ -151,7 +153,7 @@ class Reasons:
         return bool(np.all(np.isin(chosen, operand)) and operand[index] not in chosen)
 
     def _takes_other_operand(self, step: LocalStep, index: Index) -> bool:
-        """Whether a function of two tensors, such as maximum, chooses the other one."""
+        """Whether an operation such as maximum(a, b) selects the other operand here."""
         node = step.node
         if node.op.family != "elementwise" or node.op.kink is None or len(node.inputs) != 2:
             return False
@@ -210,7 +212,9 @@ class Reasons:
     # ---- none ------------------------------------------------------------------------------------
 
     def cut(self, node: Node | None, out: str) -> str:
-        """Why there is no gradient at all."""
+        """Why a gradient is None. `node` is the operation that passes none back; it is None if the
+        output, whose name is `out`, does not depend on the input.
+        """
         if node is None:
             return f"{out} does not depend on its values"
         text = self._text(node)
@@ -225,7 +229,7 @@ class Reasons:
         return f"{text} passes back no gradient: PyTorch has no derivative with respect to it"
 
     def instead(self, node: Node | None) -> str:
-        """An alternative to an operation without a derivative."""
+        """A differentiable alternative to the operation `node`; "" if `node` is None."""
         if node is None:
             return ""
         kind = {"bool": "comparison", "int": "index"}.get(node.dtype, "other")
@@ -248,7 +252,7 @@ def number(value: float) -> str:
 
 
 def _at(array: Any, index: Index) -> Any:
-    """The element of an array that broadcasts to index `index`; None if it does not."""
+    """The element of `array`, broadcast, at `index`; None if the array does not broadcast."""
     array = np.asarray(array)
     if array.ndim > len(index):
         return array.reshape(())[()] if array.size == 1 else None
@@ -307,7 +311,7 @@ def operation_name(a: Analysis, node: Node) -> str:
 
 
 def typed_name(node: Node | None) -> str | None:
-    """The name of the function that a node's text calls, `linalg.svd`; None for operators."""
+    """The called function in a node's text, such as `linalg.svd`; None for operators like `*`."""
     if node is None or node.span is None:
         return None
     call = _expression(node.span.in_one_line)
@@ -344,14 +348,16 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def _enclosing_operation(a: Analysis, node: Node) -> Node | None:
-    """The user's operation in whose expansion a node without source text occurs."""
+    """The first operation written by the user that depends on `node`: for a node of the expansion
+    of softmax(x), the softmax.
+    """
     written = (n for n in walk([a.problem.out]) if n.span is not None and n.inputs)
     return next((n for n in written if node in walk([n])), None)
 
 
 def used_for(program: Program, name: str) -> str | None:
-    """The function or attribute for which an input is used, if its values are not: `ones_like`,
-    `shape`.
+    """The function or attribute that a program applies to an input whose values it does not use,
+    such as `ones_like` or `shape`; None if there is none.
     """
     for e in program.syntax:
         if isinstance(e, ast.Call) and any(_is_named(i, name) for i in arguments_of(e)):

@@ -18,7 +18,7 @@ from ...lazy import np
 from ..analysis import Analysis
 
 Index = tuple[int, ...]
-DRAWS = 2  # random values of the operands for tests of dependence
+DRAWS = 2  # sets of random operands for tests of dependence
 
 
 # ---- one operation -------------------------------------------------------------------------------
@@ -60,9 +60,7 @@ class LocalStep:
         return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
     def upstream_elements(self, index: Index) -> Any:
-        """A mask of the upstream elements on which the element at `index` depends, here or at any
-        other values.
-        """
+        """A mask of the upstream elements on which the element at `index` can depend."""
         at = self._only_upstream_element(index)
         if at is not None and any(sent[index] != 0 for sent in self._ones_sent):
             mask = np.zeros(self.node.shape, bool)
@@ -75,8 +73,9 @@ class LocalStep:
 
     @property
     def selects_some(self) -> bool:
-        """Whether the operation selects some elements of the operand and not others. True for an
-        empty index; False if the rule gives 0 for every element, as for std of a single one.
+        """Whether the operation selects some elements of the operand, as indexing does, so that the
+        others have gradient 0. True if the output is empty; False if the rule returns 0 for every
+        element, as that of std does for a single element.
         """
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
@@ -197,9 +196,9 @@ class Tracer:
 
     def beside(self, origin: Origin) -> LocalStep | None:
         """Another step that sends a nonfinite gradient to the element of an origin."""
-        own, at = origin.step, origin.at
-        steps = self._arriving(own.to) if own is not None else []
-        return next((s for s in steps if s is not own and not np.isfinite(s.sent[at])), None)
+        step, at = origin.step, origin.at
+        steps = self._arriving(step.to) if step is not None else []
+        return next((s for s in steps if s is not step and not np.isfinite(s.sent[at])), None)
 
     def _local(self, step: Step, to: Node) -> LocalStep:
         key = step.node, to
@@ -248,9 +247,7 @@ class Tracer:
         return origin._replace(path=(result, *origin.path))
 
     def _zero_in(self, step: LocalStep, index: Index) -> Any:
-        """The origin of a zero that a step sends; or the node and index at which it was
-        received.
-        """
+        """The origin of a zero that a step sends, or the node and index from which it came."""
         zeros = step.received == 0
         if not zeros.any():
             return Origin(step.node, index, step)
@@ -294,7 +291,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
 
 
 def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
-    """Whether an operation that receives a gradient sends none to these operands."""
+    """Whether the reverse pass visits `node` but sends no gradient to any node of `carried`."""
     step = next((s for s in a.gradients.steps if s.node is node), None)
     return step is not None and not any(c.to in carried for c in step.contributions)
 

@@ -87,7 +87,7 @@ def _of_arrays(module: str, name: str) -> Function | None:
 
 
 def _check_clear(b: Scope, name: str) -> None:
-    """Raise GradcliError if both libraries are used, and the method has other values in NumPy."""
+    """Raise GradcliError if the method differs in NumPy and PyTorch, and both are used."""
     of_constants = not b.libraries and "torch" not in b.program.imported
     if len(b.libraries) > 1 or (of_constants and uses_constants(b.program)):
         text = f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"

@@ -67,7 +67,7 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: (None, python.invert),
     ast.Not: (None, python.not_),
 }
-PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
+PROMOTING = {"matmul", "sub"}  # NumPy promotes, PyTorch does not
 # Operators whose derivatives, or signs of zeros, are different for arrays of NumPy or JAX.
 ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide", "remainder": "remainder"}
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
@@ -161,6 +161,7 @@ class Builder(Scope):
         return value
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
+        """The value of `left op right`: a node, a number, or a repeated list."""
         name, compute = BINARY[type(e.op)]
         of_bits, of_masks = type(e.op) in BITWISE, dtypes((left, right)) == {"bool"}
         if isinstance(e.op, ast.BitXor) and not (of_masks or have_bits(left, right)):
@@ -168,10 +169,10 @@ class Builder(Scope):
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            by_function = of_bits or (of_masks and name == "add")  # the function handles masks
+            by_function = of_bits or (of_masks and name == "add")  # which handles masks
             called: Any = lookup(name) if by_function else OPS[name]
             numbers = any(isinstance(x, int | float) for x in (left, right))
-            if not (numbers and isinstance(e.op, ast.MatMult)):  # x @ 2 is refused for its shapes
+            if not (numbers and isinstance(e.op, ast.MatMult)):  # x @ 2 raises an error of shapes
                 called.check_dtypes((left, right))
             if by_function:
                 return applied(self, called, [left, right], {}, e)
@@ -188,7 +189,7 @@ class Builder(Scope):
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
-        return value if of_bits else self._folded(value, name, left, right)  # bits have no graph
+        return value if of_bits else self._folded(value, name, left, right)  # no graph
 
     def _repeated(self, items: tuple, times: int) -> tuple:
         """A list or tuple repeated, as in Python."""

@@ -317,7 +317,7 @@ def _check_kinds(
 
 # The name of the called operator in a message, and in a hint with its signature.
 OF_MESSAGE = re.compile(r"(^|\bof )([\w.]+)\(")
-OF_USAGE = re.compile(r"(^signature: )([\w.]+)\(")  # other hints name other calls
+OF_USAGE = re.compile(r"(^signature: )([\w.]+)\(")  # only hints that start with a signature
 
 
 def _name_as_typed(error: GradcliError, e: ast.expr) -> None:
@@ -395,7 +395,7 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
 def _positional_dtype(called: Any, args: list, dtype: Any) -> Any:
     """The dtype of a call: a positional one, which is removed from `args`, or the keyword."""
     position = called.positional.index("dtype") if "dtype" in called.positional else len(args)
-    if position >= len(args) or len(args) > len(called.positional):  # none, or too many
+    if position >= len(args) or len(args) > len(called.positional):  # with too many, the call fails
         return dtype
     if dtype is not None:
         raise GradcliError("arguments", f"{called.name}() got two values for dtype")

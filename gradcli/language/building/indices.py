@@ -202,7 +202,9 @@ def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
 
 
 def literal_array(b: Scope, node: Node, e: ast.expr, function: str) -> Any:
-    """`index_array` for a tensor whose values decide on the result of a function."""
+    """The array of a tensor whose values determine the result of `function`. Raises GradcliError if
+    they are floats or placeholders.
+    """
     text = b.source.segment(e)
     if node.dtype == "float":
         raise _undecided(text, function)
@@ -237,7 +239,7 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
 
 
 # ---- where NumPy and JAX index differently -------------------------------------------------------
-# Slices may have negative steps, and the dimensions of separated advanced indices come first.
+# Slices may have negative steps, and advanced indices that a slice separates move to the front.
 
 
 def is_array_program(b: Scope) -> bool:
@@ -263,9 +265,7 @@ def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
 
 
 def _reversed_slice(s: slice, size: int) -> slice:
-    """The equivalent slice of the flipped dimension. Its ends are negative, so that they are valid
-    for any size.
-    """
+    """The same slice of a flipped dimension. Negative ends are valid for any size."""
     picked = range(size)[s]
     if not picked:
         return slice(0, 0)
@@ -289,6 +289,6 @@ def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
     items = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
     picked = [k for k, item in enumerate(items) if is_array(item)]
     if picked[-1] - picked[0] != len(picked) - 1:
-        return node  # as in PyTorch
+        return node  # PyTorch's order is NumPy's
     count = node.ndim - (len(items) - len(picked))
     return op.movedim(node, tuple(range(picked[0], picked[0] + count)), tuple(range(count)))

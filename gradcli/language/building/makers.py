@@ -31,7 +31,7 @@ def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
             hint="tensors are joined by stack([a, b]); torch.tensor() copies numbers, and no "
             "gradient flows through it",
         )
-    renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas show its name
+    renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas then show the name of the call
     text = ast.unparse(e) if renamed else b.source.segment(e)
     return b.counted(OPS["tensor"].call((), {"data": Array(array, text)}, b.source.span(e)), e)
 

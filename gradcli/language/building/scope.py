@@ -52,9 +52,9 @@ class Scope(ABC):
         self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
         self.indices: list[Node] = []  # integer tensors used as indices
-        # by tensor and text, so that equal x[m] share one array
+        # (tensor, text) -> array, so that equal indices x[m] are one array
         self.arrays: dict[tuple[Node, str], Any] = {}
-        self.outputs: list[Node] = []  # outputs of operations with several, used or not
+        self.outputs: list[Node] = []  # all outputs of operations with several outputs
         self.statement_values: list[tuple[Any, ...]] = []  # the values that each statement assigns
         self.count = self.depth = 0
 

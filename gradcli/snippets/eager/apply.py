@@ -119,7 +119,7 @@ class Operation:
                 output.origin = _origin(node.op, self.inputs, node.attrs, node.dtype == "float")
             return
         saved = saved_inputs(self.plan, back, self.inputs, self.arrays, self.into)
-        edges = _edges(back, self.inputs)  # before the write, which changes the edge of `into`
+        edges = _edges(back, self.inputs)  # first: writing changes the edge of `into`
         self._write(value)
         self._record(back, edges, output, saved)
 
@@ -132,7 +132,9 @@ class Operation:
         return self.name or grad_name(self.plan.node, self.inputs)
 
     def _input_gradients(self) -> "InputGradients | Underived | None":
-        """The backward pass to the inputs; None if no gradient flows to them."""
+        """The graphs of the inputs' gradients; None if no input requires one, `Underived` if
+        PyTorch has no derivative of the operation.
+        """
         node = self.plan.node
         if not MODE.recording or node.dtype != "float" or node.op.family == "barrier":
             return None
@@ -201,7 +203,10 @@ def _origin(
     op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any], floats: bool
 ) -> Origin | None:
     """The call that computed an output without grad_fn: a comparison, an index, a mask cast to
-    floats. None if floats were computed from floats; `floats` says whether the output is floating.
+    floats.
+
+    None if floats were computed from floats (`floats`: the output is floating), or if the chain of
+    such calls is longer than DEEPEST_ORIGIN.
     """
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     if floats and any(t.dtype.is_floating for t in tensors):
@@ -211,7 +216,9 @@ def _origin(
 
 
 def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
-    """Mark an output as batched if an input is a row of a vmap, or as unbatched if none is."""
+    """Record in `output.fields` whether an output depends on the mapped dimension of a vmap:
+    "batched" if an input is a row of it, "unbatched" if no input is.
+    """
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     rows = next((t for t in tensors if "batched" in t.fields), None)
     if rows is not None:
@@ -251,7 +258,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data) or not value.size
-    if shares and not value.flags.writeable:  # NumPy's broadcast_to, diagonal and windows
+    if shares and not value.flags.writeable:  # by broadcast_to, diagonal or sliding windows
         if value.ctypes.data == first.data.ctypes.data:
             value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
         else:
@@ -302,7 +309,7 @@ def run_graph(
 
 
 def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
-    """A constant array of a graph as a tensor; floats take the dtype of the other tensors."""
+    """A constant array of a graph as a tensor; floats get the promoted dtype of `values`."""
     if array.dtype.kind != "f":
         return Tensor(array)
     tensors = [v for v in values.values() if isinstance(v, Tensor)]

@@ -12,7 +12,7 @@ from ...operators import lookup
 from ..python.values import Machine, error
 from .tensor import Tensor
 
-TAKE_TENSORS = frozenset((  # in addition to the elementwise functions
+TAKE_TENSORS = frozenset((  # and all elementwise functions
     *("sum", "mean", "prod", "median", "mode", "argmax", "argmin", "cumsum", "cumprod"),
     *("logsumexp", "softmax", "log_softmax", "sort", "argsort", "topk", "kthvalue", "amax", "amin"),
     *("matmul", "mm", "mv", "dot", "bmm", "outer", "inner", "det", "inverse", "diag", "trace"),
@@ -129,7 +129,7 @@ def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
     return no_overload(m, name, args, signatures)
 
 
-WHERE = (  # a string is a signature listed without the reason why it does not match
+WHERE = (  # strings are signatures that are listed without the reason of the mismatch
     "(Tensor condition)",
     "(Tensor condition, Tensor input, Tensor other, *, Tensor out = None)",
     ("Tensor condition", "Number self", "Tensor other"),

@@ -1,4 +1,4 @@
-"""torch.autocast on a CPU: which functions compute in its dtype, and which in float32.
+"""torch.autocast on a CPU: which functions compute in the autocast dtype, and which in float32.
 
 The lists are those of aten/src/ATen/autocast_mode.h.
 """
@@ -27,7 +27,7 @@ IN_SINGLE = frozenset((
 
 
 def autocast(name: str, args: Sequence[Any]) -> Sequence[Any]:
-    """The arguments of a function, cast by autocast if the program is within one."""
+    """The arguments of the function `name`, cast as torch.autocast casts them if it is enabled."""
     wanted = MODE.autocast
     if wanted is None:
         return args

@@ -132,8 +132,8 @@ def retain(tensor: Any) -> None:
 def observe(
     m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str
 ) -> Callable[[Sequence[Tensor | None]], None]:
-    """Report that a backward pass starts here; the returned function reports the gradients of the
-    `wanted` tensors afterwards.
+    """Report the start of a backward pass to MODE.on_backward, if it is set. Returns the function
+    to call at the end with the gradients of the `wanted` tensors.
     """
     watcher = getattr(MODE, "on_backward", None)
     if watcher is None:
@@ -298,7 +298,9 @@ BATCHED = (
 
 
 class Switch(Object):
-    """One of no_grad, enable_grad, set_grad_enabled, inference_mode and detect_anomaly."""
+    """An instance of no_grad, enable_grad, set_grad_enabled, inference_mode or detect_anomaly.
+    `set` has the attributes of MODE that it sets, `before` their previous values.
+    """
 
     __slots__ = ("before", "cls", "set")
 
@@ -341,9 +343,7 @@ ANOMALY = (
 
 
 def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
-    """The items of a decorated generator: its body runs with the switch on, the code that uses it
-    without.
-    """
+    """The items of a decorated generator. The switch is on only while the generator's body runs."""
     sent: Any = None
     while True:
         _enter(m, self)
@@ -357,10 +357,12 @@ def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:
-    """A class of switches; `settings(*args)` gives the settings of one."""
+    """The class of a context manager such as no_grad. `settings(*args)` returns the attributes of
+    MODE that an instance sets.
+    """
 
     def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
-        at_once = name.startswith("set_")  # takes effect also without `with`
+        at_once = name.startswith("set_")  # works without `with`, too
         if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
         if at_once and not (args or named):
@@ -456,7 +458,9 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
 
 
 def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
-    """The tensor that an elementwise operation saves under a name of PyTorch's, such as `self`."""
+    """The tensor that the backward of an elementwise operation saved as grad_fn._saved_NAME, where
+    `name` is self, other or result; None if it saved none.
+    """
     if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
         return None
     _, inputs, output = record.call
@@ -469,7 +473,7 @@ def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
 
 
 def _exponent(record: Record) -> Any:
-    """The exponent that pow saves if it is a number, which is never freed."""
+    """grad_fn._saved_exponent of pow with a number as exponent."""
     if not isinstance(record.call, tuple):
         raise Unsupported("grad_fn._saved_exponent after the backward pass")
     return record.call[1][1]
@@ -510,6 +514,7 @@ def _register_before(m: Machine, self: Record, hook: Any) -> Handle:
 
 
 def _describe() -> None:
+    """Define the attributes and methods of grad_fns that programs can use."""
     RECORD.members.update(
         {
             "name": Builtin("name", lambda m, self: LABELS.get(shown(self), self.name)),

@@ -46,7 +46,7 @@ IGNORED = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "
 
 Names = tuple[str, ...]
 _return_types: dict[tuple[str, Names], Class] = {}
-_outputs_of: dict[Class, tuple[str, Names]] = {}  # function, names of outputs
+_outputs_of: dict[Class, tuple[str, Names]] = {}  # class -> function, output names
 
 
 def named_outputs(name: str, names: Names, values: Sequence[Any]) -> Instance:
@@ -65,15 +65,17 @@ def _return_type(name: str, names: Names) -> Class:
         parts = [f"{field}={m.repr(v)}" for field, v in zip(names, self.payload)]
         return f"torch.return_types.{label}(\n" + ",\n".join(parts) + ")"
 
-    members: dict[str, Any] = {own: Builtin(own, text) for own in ("__repr__", "__str__")}
-    for place, own in enumerate(names):
-        get = Builtin(own, lambda m, self, place=place: self.payload[place])
-        members[own] = Property(get)
+    members: dict[str, Any] = {member: Builtin(member, text) for member in ("__repr__", "__str__")}
+    for place, member in enumerate(names):
+        get = Builtin(member, lambda m, self, place=place: self.payload[place])
+        members[member] = Property(get)
     return Class(f"torch.return_types.{label}", (TUPLE,), members)
 
 
 def of_linalg(result: Any) -> Any:
-    """An operation's outputs in the type of torch.linalg: torch.return_types.linalg_eigh."""
+    """The outputs of an operation as the named tuple of torch.linalg, such as
+    torch.return_types.linalg_eigh; other results unchanged.
+    """
     outputs = _outputs_of.get(result.cls) if isinstance(result, Instance) else None
     if outputs is None or outputs[0].startswith("linalg_"):
         return result
@@ -250,7 +252,9 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
 
 
 class _StandIns:
-    """The arguments of a call with graph leaves in place of its tensors."""
+    """Calls an operation with graph leaves in place of its tensors. `places` maps the id of a
+    tensor to the position of its leaf in `leaves`.
+    """
 
     def __init__(self, called: Any, places: Mapping[int, int], leaves: Sequence[Node]):
         self.called, self.places, self.leaves = called, places, leaves
@@ -280,7 +284,7 @@ class _StandIns:
 
 
 def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
-    """The results of a graph on tensors."""
+    """The tensors that a graph computes from `values`, which maps its leaves to tensors."""
     if isinstance(graph, Node):
         if name in ALIASES and graph in values:
             source = values[graph]
@@ -300,9 +304,14 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
-# functions that write their result while they still read the operands: in place, the order matters
+# functions that still read operands while they write the result: in place, this matters
 SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
-MAY_REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write expanded tensors
+MAY_REPEAT = (
+    "masked_fill",
+    "index_fill",
+    "index_put",
+    "threshold",
+)  # may write expanded tensors
 
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
@@ -381,16 +390,14 @@ def _check_in_place(
 
 
 def _overload(name: str, arguments: Collection[Any]) -> str:
-    """PyTorch's name of an in-place operation with its overload; "" if the overload depends on the
-    arguments.
-    """
+    """PyTorch's name of an in-place operation, such as add_.Tensor; "" if it is not known."""
     if name in ("add", "sub", "mul", "div"):
         return f"{name}_.Tensor"
     return "" if arguments else f"{name}_"
 
 
 def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:
-    """The array of float32 `target.add_(other, alpha=...)`, rounded once; otherwise None."""
+    """The array of `target.add_(other, alpha=...)` in float32, rounded once; else None."""
     if alpha == 1 or name not in ("add", "sub") or len(args) != 1:
         return None
     operands = (target, args[0])
@@ -400,7 +407,7 @@ def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> A
 
 
 def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]) -> None:
-    """Raise PyTorch's error if an in-place result has another shape or dtype than the target."""
+    """Raise PyTorch's error if a result does not fit the shape or dtype of its target."""
     check_output_shape(target, graph.shape)
     result = result_type(list(operands), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
@@ -410,9 +417,7 @@ def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]
 
 
 def check_kind(target: Tensor, result: DType, name: str = "") -> None:
-    """Refuse a result whose dtype cannot be cast to that of the target; `name` is the in-place
-    function.
-    """
+    """Refuse a result of the in-place function `name` that cannot be cast to the target's dtype."""
     if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
         return
     kind = LONG_NAMES[target.dtype.name] if name.startswith("clamp") else target.dtype.scalar_name
@@ -423,7 +428,7 @@ def check_kind(target: Tensor, result: DType, name: str = "") -> None:
 
 
 def numbers_of(value: Any) -> Any:
-    """The array of a tensor, or any other value as an array."""
+    """A tensor's array, or any other value converted to an array."""
     return value.data if isinstance(value, Tensor) else np.asarray(value)
 
 

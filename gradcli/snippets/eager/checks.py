@@ -10,7 +10,7 @@ from .tensor import MetaTensor, Tensor
 MM = "mat1 and mat2 shapes cannot be multiplied ({} and {})"
 BATCHES = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
 MV = "size mismatch, got input ({}), mat ({}), vec ({})"
-LONG_NAMES = {  # of dtypes in C++
+LONG_NAMES = {  # names of dtypes in C++
     **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
     **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
     **{"float16": "c10::Half", "bfloat16": "c10::BFloat16"},
@@ -33,7 +33,7 @@ def check_broadcast(a: Any, b: Any) -> None:
 
 
 def check_output(target: Tensor, other: Tensor) -> None:
-    """Check an in-place operation: the broadcast result must have the shape of the target."""
+    """Refuse an operand that would broadcast the target of an in-place operation."""
     check_broadcast(target, other)
     check_output_shape(target, np.broadcast_shapes(target.shape, other.shape))
 
@@ -58,15 +58,17 @@ def _dims(shape: Sequence[int]) -> str:
 
 
 def check_same(names: str, a: Tensor, b: Tensor) -> None:
-    """Refuse operands of addmm that differ in dtype."""
+    """Refuse operands of addmm of different dtypes; `names` is how the message calls them."""
     if a.dtype is not b.dtype:
         kinds = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
         raise error("RuntimeError", f"{names} must have the same dtype, but got {kinds}")
 
 
 def _check_mapped(a: Tensor, b: Tensor) -> None:
-    """Refuse factors, rows of a vmap or not, that cannot be multiplied, with the shapes of the one
-    product of all rows that PyTorch computes.
+    """Refuse the operands of a matrix product inside vmap, if they cannot be multiplied.
+
+    PyTorch computes one product for all rows of the vmap, and its message shows the shapes of that
+    product. Operands outside of a vmap are not checked.
     """
     rows_a, rows_b = (t.fields.get("batched") for t in (a, b))
     inner, other = a.shape[-1], b.shape[max(b.ndim - 2, 0)]
@@ -84,7 +86,7 @@ def _check_mapped(a: Tensor, b: Tensor) -> None:
 
 
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
-    """Refuse matrices that cannot be multiplied; `added`: by addmm, which linear calls."""
+    """Refuse matrices that cannot be multiplied. `added`: in addmm, which linear calls, too."""
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
     if added:
@@ -178,7 +180,7 @@ def check_dot(a: Tensor, b: Tensor) -> None:
 
 
 def dimension(dim: int, ndim: int) -> int:
-    """A dimension as a non-negative integer. Raises the program's IndexError if out of range."""
+    """A dimension as a non-negative int. Raises the program's IndexError if out of range."""
     width = max(ndim, 1)
     if not -width <= dim < width:
         raise error(
@@ -204,7 +206,9 @@ def check_dims(tensor: Tensor, dims: Any) -> None:
 
 
 def check_floating(name: str, tensor: Tensor) -> None:
-    """Refuse integers in a function of floats such as mean, with the message of `name`."""
+    """Refuse an integer tensor as the argument of a function that needs floats, such as mean.
+    `name` is the function in the message.
+    """
     if not tensor.dtype.is_floating:
         raise error(
             "RuntimeError",
@@ -214,7 +218,7 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 
 INF = float("inf")
-RANGES = {  # of the finite values of each dtype
+RANGES = {  # smallest and largest finite value of each dtype
     **{"float16": (-65504.0, 65504.0), "float32": (-3.4028234663852886e38, 3.4028234663852886e38)},
     **{"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)},
     "int32": (-(2**31), 2**31 - 1),
@@ -223,7 +227,7 @@ C_TYPES = LONG_NAMES | {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t"
 
 
 def check_fits(value: Any, dtype: Any) -> None:
-    """Refuse to write a number over a tensor whose dtype cannot hold it."""
+    """Refuse to write a number into a tensor whose dtype cannot represent it."""
     if not isinstance(value, int | float) or value != value or value in (INF, -INF):
         return
     low, high = RANGES.get(dtype.name, (-INF, INF))
@@ -234,7 +238,7 @@ def check_fits(value: Any, dtype: Any) -> None:
 
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
-CHECKS: dict[str, list[Check]] = {}  # by function, in the order in which they run
+CHECKS: dict[str, list[Check]] = {}  # by name of the function, in the order in which they run
 
 
 def check(*names: str) -> Callable[[Check], Check]:
@@ -249,7 +253,7 @@ def check(*names: str) -> Callable[[Check], Check]:
 
 
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Run the checks that are registered for the function `name`."""
+    """Run the checks that are registered for the function `name` on its arguments."""
     first = args[0] if args else None
     if isinstance(first, list | tuple) and first:
         first = first[0]
@@ -265,7 +269,7 @@ def refuse_if(condition: bool, text: str, kind: str = "RuntimeError") -> None:
 
 
 def needs(ndim: int, message: str, *names: str) -> None:
-    """Refuse a tensor of fewer dimensions."""
+    """Register a check of the functions `names`: the input must have at least `ndim` dimensions."""
 
     def checked(input: Tensor, *_: Any, **__: Any) -> None:
         refuse_if(input.ndim < ndim, message)

@@ -1,5 +1,5 @@
-"""Functions that PyTorch composes of others, or that check their arguments themselves: linear,
-losses and similar ones.
+"""Functions of torch and torch.nn.functional that check their arguments before they call an
+operator, or that PyTorch computes by several operations: linear, losses, dropout and others.
 """
 
 from collections.abc import Callable, Sequence
@@ -102,7 +102,7 @@ def _check_logits(name: str, input: Tensor, dim: Any) -> None:
 
 
 def _define_checked(name: str) -> None:
-    """Define mean and similar functions, which need a floating input and existing dimensions."""
+    """Define a reduction such as mean, which refuses integers and dimensions out of range."""
 
     def function(m: Machine, input: Tensor, *args: Any, **named: Any) -> Any:
         dims = args[0] if args else named.get("dim", named.get("axis"))
@@ -124,8 +124,10 @@ for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cu
     _define_checked(_name)
 
 
-def _softmax_of_functional(name: str) -> None:
-    """Define softmax of torch.nn.functional, which chooses a dimension if none is passed."""
+def _define_softmax(name: str) -> None:
+    """Define softmax, log_softmax or softmin of torch.nn.functional, which choose a dimension, with
+    a warning, if `dim` is None.
+    """
 
     def function(
         m: Machine, input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: Any = None
@@ -149,7 +151,7 @@ def _softmax_of_functional(name: str) -> None:
 
 
 for _name in ("softmax", "log_softmax", "softmin"):
-    _softmax_of_functional(_name)
+    _define_softmax(_name)
 
 
 @define("torch", "Tensor")
@@ -174,7 +176,7 @@ def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0)
 
 @define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
-    """Elements chosen by a condition; with a condition alone, the indices where it holds."""
+    """torch.where: elements of two tensors chosen by a mask, or the indices of True in a mask."""
     if not named:
         check_where(m, [condition, *args])
     if not (args or named):
@@ -186,7 +188,7 @@ def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
 
 
 def _where(m: Machine, self: Tensor, condition: Any, other: Any) -> Any:
-    """x.where(condition, other): x where the condition holds."""
+    """x.where(condition, other): x where `condition` is true, `other` elsewhere."""
     check_where(m, [condition, other], method=True)
     return where(m, condition, self, other)
 
@@ -196,7 +198,7 @@ define("Tensor", name="where")(_where)
 
 @define("torch")
 def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Tensors expanded to their common shape; a tensor that has it is returned unchanged."""
+    """Tensors expanded to their common shape; those that have it are returned unchanged."""
     for a in tensors:
         for b in tensors:
             check_broadcast(a, b)
@@ -207,7 +209,7 @@ def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def _named_axis(dim: int, named: dict[str, int]) -> int:
-    """The dimension, which may be passed as `axis`."""
+    """The dimension argument of a function, which the program may also pass as `axis`."""
     if set(named) - {"axis"}:
         raise Unsupported(f"the argument {next(iter(named))}")
     return named.get("axis", dim)
@@ -228,7 +230,7 @@ def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     return calls.call("stack", [parts, dimension(dim, parts[0].ndim + 1)], {})
 
 
-def _joining(name: str) -> None:
+def _define_cat(name: str) -> None:
     def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
         return _joined(_listed(m, tensors, name), _named_axis(dim, axis))
 
@@ -236,7 +238,7 @@ def _joining(name: str) -> None:
 
 
 for _name in ("cat", "concat", "concatenate"):
-    _joining(_name)
+    _define_cat(_name)
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
@@ -268,6 +270,9 @@ NO_LISTS = (
 
 
 def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
+    """The items of `tensors`, the argument of cat or stack. Raises PyTorch's error if it is no list
+    or tuple of tensors.
+    """
     kind = m.class_of(tensors).shown
     if isinstance(tensors, Tensor) or kind in NO_LISTS:
         text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
@@ -296,8 +301,8 @@ def cholesky(m: Machine, input: Tensor, upper: bool = False) -> Tensor:
 
 
 def _define_loss(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Register a loss of torch.nn.functional: its arguments are in PyTorch's order, in which the
-    deprecated `size_average` and `reduce` decide the `reduction` where they are passed.
+    """Define a loss of torch.nn.functional. `function` takes the arguments in PyTorch's order,
+    without the deprecated `size_average` and `reduce`, which are converted to `reduction`.
     """
     name = function.__name__
 
@@ -325,7 +330,7 @@ LEGACY_REDUCTION = (
 def huber_loss(
     m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
-    """Squared differences where they are small, absolute ones elsewhere."""
+    """The squared difference if it is at most `delta`, else the absolute one, reduced."""
     _check_target_size(m, input, target)
     loss = calls.call("huber_loss", [input, target], {"reduction": reduction, "delta": delta})
     if input.dtype is not target.dtype and loss.requires_grad:
@@ -395,7 +400,7 @@ def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean") 
 def smooth_l1_loss(
     m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
-    """Squared differences where they are small, absolute ones elsewhere."""
+    """The squared difference if it is less than `beta`, else the absolute one, reduced."""
     _check_target_size(m, input, target)
     return calls.call("smooth_l1_loss", [input, target], {"reduction": reduction, "beta": beta})
 
@@ -535,6 +540,7 @@ def _not_probabilities(target: Tensor) -> Exception:
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
+    """Refuse class indices whose shape does not match the input's."""
     if input.ndim > 1 and input.shape[:1] != target.shape[:1]:
         raise error(
             "ValueError",
@@ -559,7 +565,7 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
 
 
 def _check_classes(input: Tensor, target: Tensor, weight: Any, ignore_index: int) -> None:
-    """Refuse labels that are no classes of the input, and weights of another dtype."""
+    """Refuse targets that are not class indices of the input, and weights of another dtype."""
     _check_labels(input, target)
     classes = input.shape[0 if input.ndim == 1 else 1]
     labels = target.data[target.data != ignore_index]
@@ -572,7 +578,7 @@ def _check_classes(input: Tensor, target: Tensor, weight: Any, ignore_index: int
 
 
 def _check_target_positions(input: Tensor, target: Tensor) -> None:
-    """Refuse a target that does not have one class for each position of an image or a sequence."""
+    """Refuse targets of an image or a sequence without one class for each position."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
     if sizes != wanted and input.ndim == 4:
         text = f"size mismatch (got input: {list(input.shape)} , target: {sizes}"
@@ -590,7 +596,7 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """Minus the entries at classes, reduced."""
+    """Minus the input's elements at the target classes, reduced."""
     _check_classes(input, target, weight, ignore_index)
     options: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
     if weight is not None:
@@ -610,25 +616,25 @@ def _check_chance(p: float) -> None:
 
 
 def _chances(input: Tensor, p: float, shape: Sequence[int]) -> Any:
-    """A random mask of this shape in the input's dtype: 0 with probability p, otherwise 1."""
+    """A random mask of the given shape in the input's dtype: 0 with probability p, else 1."""
     if tuple(shape) == input.shape:
-        kept = drawn_over(input, lambda size: generator().chances(size, 1 - p))
+        mask = drawn_over(input, lambda size: generator().chances(size, 1 - p))
     else:
-        kept = generator().chances(tuple(shape), 1 - p)
-    return kept.astype(input.dtype.numpy)
+        mask = generator().chances(tuple(shape), 1 - p)
+    return mask.astype(input.dtype.numpy)
 
 
 def _dropped(input: Tensor, p: float, inplace: bool, shape: Sequence[int]) -> Tensor:
-    """Dropout by a mask of the given shape, which has an element for each element of the input or
-    for each channel.
+    """Dropout by a random mask of the given shape, with an element for each element of the input,
+    or, with sizes of 1, for each channel.
     """
     if not input.dtype.is_floating:
         wanted = input.dtype.scalar_name
         text = f"result type Float can't be cast to the desired output type {wanted}"
         raise error("RuntimeError", text)
     kind = input.data.dtype.type
-    kept = kind(0) if p == 1 else _chances(input, p, shape) * kind(1 / (1 - p))
-    noise = Tensor(np.asarray(kept), input.dtype)
+    factors = kind(0) if p == 1 else _chances(input, p, shape) * kind(1 / (1 - p))
+    noise = Tensor(np.asarray(factors), input.dtype)
     if inplace:
         return calls.in_place("mul", input, [noise], {})
     return call_operator("mul", input, noise)
@@ -646,7 +652,7 @@ def dropout(
 
 def _dropout_of_channels(dims: int) -> None:
     """Define F.dropout1d, dropout2d or dropout3d, for inputs with or without a batch dimension.
-    Only dropout2d refuses inputs without it, which PyTorch treats as batches of sequences.
+    dropout2d is not supported without one, where PyTorch takes the input for a batch of sequences.
     """
 
     def dropout(
@@ -670,7 +676,9 @@ SATURATION = 1.7580993408473766  # the limit of -selu(x) for x -> -inf
 
 
 def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -> Tensor:
-    """Dropout to selu's least value instead of 0, scaled and shifted to keep mean and variance."""
+    """Alpha dropout: dropped elements become the least value of selu instead of 0; the result is
+    scaled and shifted so that mean and variance do not change.
+    """
     _check_chance(p)
     if calls.is_true(inplace):
         raise Unsupported("alpha_dropout(inplace=True)")
@@ -690,7 +698,7 @@ def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, shape
 def alpha_dropout(
     m: Machine, input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Dropout that keeps mean and variance."""
+    """Dropout that preserves mean and variance."""
     return _alpha_dropout(input, p, training, inplace, input.shape)
 
 
@@ -698,7 +706,7 @@ def alpha_dropout(
 def feature_alpha_dropout(
     m: Machine, input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Dropout of channels that keeps mean and variance."""
+    """Dropout of channels that preserves mean and variance."""
     if input.ndim < 2:
         raise Unsupported("feature_alpha_dropout() of an input without channels")
     shape = (*input.shape[:2], *(1,) * (input.ndim - 2))
@@ -763,7 +771,7 @@ def set_default_dtype(m: Machine, d: Any) -> None:
 
 @define("torch")
 def set_default_device(m: Machine, device: Any) -> None:
-    """Set the device of new tensors, which can only be the CPU."""
+    """Set the device of new tensors. Raises Unsupported for any device but the CPU."""
     if device is not None and device_of(device).type != "cpu":
         raise Unsupported("a default device other than the CPU")
 

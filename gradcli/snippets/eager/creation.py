@@ -72,10 +72,11 @@ def finished(
     copies: bool = False,
     **layout: Any,
 ) -> Tensor:
-    """Apply to a new tensor the options that all factory functions take.
+    """A new tensor with the options of factory functions applied: requires_grad, device, layout.
 
-    `maker` names the factory function if its error for an unknown option is known; a tensor made
-    `like` a row of a vmap is batched too; `copies` says that its values are copied to the device.
+    `maker` is the name of the factory function in its errors, or "" if its error for an unknown
+    option is not known. With `like`, a row of a vmap, the tensor is a row, too. `copies`: the
+    values are copied to the device.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -115,7 +116,7 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
 
 
 def leaf_tensor(data: Any, dtype: DType | None) -> Tensor:
-    """A new leaf with these values."""
+    """A new leaf with the values of a number, list, array or tensor."""
     return Tensor(*nested.read(data, dtype))
 
 
@@ -144,7 +145,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
 
 @define("torch")
 def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor unchanged, a tensor that shares the memory of an array, or a new one."""
+    """A tensor unchanged; a tensor that shares the memory of an array; else a new tensor."""
     if isinstance(data, Tensor):
         return data if dtype in (None, data.dtype) else cast(data, dtype)
     array = getattr(data, "array", None)
@@ -164,7 +165,9 @@ def from_numpy(m: Machine, ndarray: Any) -> Tensor:
     return Tensor(array)
 
 
-def _filled(name: str, value: float) -> None:
+def _define_filled(name: str, value: float) -> None:
+    """Define zeros, ones or empty: a function of torch, its _like form, and Tensor.new_NAME."""
+
     def maker(m: Machine, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
         size = size or (options.pop("size"),)
         kind = dtype or MODE.default_dtype
@@ -188,7 +191,7 @@ def _filled(name: str, value: float) -> None:
 
 
 for _name, _value in (("zeros", 0), ("ones", 1), ("empty", 0)):
-    _filled(_name, _value)
+    _define_filled(_name, _value)
 
 
 @define("torch")
@@ -284,7 +287,7 @@ def logspace(
 
 
 def generator(chosen: Any = None) -> Any:
-    """The generator passed to a call, or the program's default one."""
+    """The generator that a call passes as `chosen`, or else the program's default generator."""
     refuse_random()
     if chosen is not None:
         return chosen.generator
@@ -321,7 +324,7 @@ GeneratorValue.cls = Class(
 
 
 class DefaultGenerator(GeneratorValue):
-    """torch.default_generator, which the program's calls without a generator draw from."""
+    """torch.default_generator: draws the numbers of calls that pass no generator."""
 
     __slots__ = ()
 
@@ -330,7 +333,7 @@ class DefaultGenerator(GeneratorValue):
 
     @property
     def generator(self) -> Generator:
-        """The random numbers of the mode, which every program begins anew."""
+        """The default generator of MODE, which is new for every program."""
         return generator()
 
     @generator.setter
@@ -355,7 +358,9 @@ def manual_seed(m: Machine, seed: int) -> GeneratorValue:
     return _seed_generator(m, DEFAULT_GENERATOR, seed)
 
 
-def _drawn(name: str, draw: Any) -> None:
+def _define_random(name: str, draw: Any) -> None:
+    """Define rand or randn, and its _like form; `draw` draws the numbers."""
+
     def maker(
         m: Machine, *size: Any, dtype: Any = None, generator: Any = None, **options: Any
     ) -> Tensor:
@@ -380,15 +385,15 @@ def _drawn(name: str, draw: Any) -> None:
 
 _generator = generator
 DRAWING = {"rand": "check_uniform_bounds", "randn": "normal_kernel_cpu"}
-_drawn("rand", lambda g, shape, kind, in_order: g.uniform(shape, kind))
-_drawn("randn", lambda g, shape, kind, in_order: g.normal(shape, kind, in_order=in_order))
+_define_random("rand", lambda g, shape, kind, in_order: g.uniform(shape, kind))
+_define_random("randn", lambda g, shape, kind, in_order: g.normal(shape, kind, in_order=in_order))
 
 
 @define("torch")
 def randint(
     m: Machine, *args: Any, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
-    """Integers from low to high - 1."""
+    """Integers in [low, high)."""
     arguments = dict(options)
     options = {k: v for k, v in options.items() if k not in ("low", "high", "size")}
     values = [*args]
@@ -413,7 +418,7 @@ def randint_like(
     generator: Any = None,
     **options: Any,
 ) -> Tensor:
-    """Integers from low, or from 0, to high - 1, in the shape of a tensor."""
+    """Integers in [low, high), or in [0, low) if `high` is None, in the shape of a tensor."""
     first, after = (0, low) if high is None else (low, high)
     kind, source = dtype or input.dtype, _generator(generator)
     drawn = drawn_over(input, lambda shape: source.integers(first, after, shape))
@@ -575,8 +580,10 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     return overwritten(self, drawn, "ExponentialBackward0")
 
 
-def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> None:
-    """Define a method such as `cauchy_`, which fills a tensor with samples of a distribution."""
+def _define_fill(name: str, draw: Callable[..., Any], **defaults: float) -> None:
+    """Define a method such as `cauchy_`, which fills a tensor with samples of a distribution.
+    `draw` draws them; `defaults` are its parameters.
+    """
 
     def write(
         m: Machine, self: Tensor, *args: float, generator: Any = None, **named: Any
@@ -590,13 +597,13 @@ def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> No
     define("Tensor", name=name)(write)
 
 
-_made_of_draws("log_normal_", Generator.log_normal, mean=1.0, std=2.0)
-_made_of_draws("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
+_define_fill("log_normal_", Generator.log_normal, mean=1.0, std=2.0)
+_define_fill("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
 
 
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
-    """Fill a tensor with random integers below an end, or between two ends."""
+    """Fill a tensor with random integers from `from` (0 by default) to `to` - 1."""
     check_writable(self)
     arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in arguments or self.dtype is BOOL:
@@ -618,7 +625,9 @@ class Limits(Object):
         self.cls, self.info = cls, info
 
 
-def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
+def _define_limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
+    """Define finfo or iinfo, whose attributes are `numbers`; `of(dtype)` has their values."""
+
     def make(m: Machine, cls: Class, type: Any = None) -> Limits:
         return Limits(cls, of(type or MODE.default_dtype))
 
@@ -636,7 +645,7 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
-# decimal digits that survive a conversion to the dtype
+# decimal digits that a conversion to the dtype preserves
 DIGITS = {"bfloat16": 2, "float16": 3, "float32": 6, "float64": 15}
 
 
@@ -663,12 +672,12 @@ def _of_integers(dtype: DType) -> Any:
     return SimpleNamespace(max=info.max, min=info.min, bits=info.bits, dtype=dtype.name)
 
 
-_limits(
+_define_limits(
     "finfo",
     ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
     _of_floats,
 )
-_limits("iinfo", ("max", "min"), _of_integers)
+_define_limits("iinfo", ("max", "min"), _of_integers)
 
 
 @define("torch")
@@ -705,7 +714,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
 
 @define("Tensor", name="new")
 def _new(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """A tensor of the dtype of this one, made as by the legacy constructors."""
+    """x.new(...): a tensor of the dtype of x, from the arguments of the legacy constructors."""
     return new_legacy(m, self.dtype, *args, **named)
 
 
@@ -763,7 +772,7 @@ NEW = (
 
 
 def _refused_new(m: Machine, args: Sequence[Any], named: dict[str, Any]) -> Exception:
-    """The error of a legacy constructor for keywords that it does not take."""
+    """The error of a legacy constructor, such as torch.FloatTensor, for an unknown keyword."""
     sizes = all(type(a) is int for a in args)
     if len(named) > 1 or not args or not (sizes or isinstance(args[0], list)):
         return Unsupported(
@@ -811,7 +820,7 @@ TENSOR.make = _of_class
 
 
 def _setting(name: str, value: Any = None) -> None:
-    """Define a function that sets an option, or returns its `value`; gradcli ignores the option."""
+    """Define a function that sets a global option (it is ignored), or that returns its `value`."""
     define("torch", name=name)(lambda m, *args, **named: value)
 
 
@@ -825,13 +834,13 @@ _setting("get_float32_matmul_precision", "highest")
 
 @define("torch")
 def can_cast(m: Machine, from_: DType, to: DType) -> bool:
-    """Whether a dtype can be cast to another: of the same kind, or of a more general one."""
+    """Whether a dtype can be cast to one of the same or a higher kind (bool < int < float)."""
     return KINDS.index(from_.kind) <= KINDS.index(to.kind)
 
 
 @define("torch")
 def promote_types(m: Machine, type1: DType, type2: DType) -> DType:
-    """The dtype of the result of an operation on two dtypes."""
+    """The dtype to which two dtypes are promoted."""
     result = promoted((type1, type2))
     assert result is not None
     return result

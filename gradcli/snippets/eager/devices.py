@@ -62,9 +62,9 @@ def device_of(value: Any) -> Device:
 
 
 def check_device(value: Any, *, copies: bool = True) -> Device:
-    """The device that a call names: the CPU or meta. For others, raises the error of a CPU build of
-    PyTorch. Raises Unsupported if that error is not known, as for mps when the call does not copy
-    data (`copies`).
+    """The device that a call passes, if it is the CPU or meta. For others, raises the error of a
+    CPU build of PyTorch, or Unsupported if that is not known, as for mps if the call copies no data
+    (`copies`).
     """
     if value is None:
         return CPU
@@ -129,7 +129,7 @@ def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
 
 
 def _cuda_tensor_type(name: str) -> Class:
-    """A type such as torch.cuda.FloatTensor, of which no tensor is an instance."""
+    """A class such as torch.cuda.FloatTensor, which has no instances."""
 
     def make(m: Machine, cls: Class, *_: Any, **__: Any) -> Any:
         text = f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled."

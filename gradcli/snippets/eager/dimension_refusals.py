@@ -37,7 +37,7 @@ def _t(input: Tensor) -> None:
 
 
 def _listed(args: Sequence[Any]) -> tuple[Any, ...]:
-    """The dimensions of x.permute(1, 0), x.permute((1, 0)) or x.permute(shape)."""
+    """The numbers in x.permute(1, 0), x.permute((1, 0)) or x.permute(shape)."""
     values = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
     return tuple(getattr(values, "payload", values))
 
@@ -119,8 +119,8 @@ def _rot90(input: Tensor, *_: Any, **__: Any) -> None:
     refuse_if(input.ndim < 2, text)
 
 
-for _own in ("triu", "tril"):
-    needs(2, f"{_own}: input tensor must have at least 2 dimensions", _own)
+for _function in ("triu", "tril"):
+    needs(2, f"{_function}: input tensor must have at least 2 dimensions", _function)
 
 
 # ---- shapes --------------------------------------------------------------------------------------
@@ -216,9 +216,7 @@ def _vectors(*tensors: Any, **_: Any) -> None:
 
 
 def _joined(name: str, least: int, dim: int) -> None:
-    """Define the check of hstack, vstack or dstack: cat of tensors with at least `least`
-    dimensions.
-    """
+    """Define the check of hstack, vstack or dstack: cat along `dim` in at least `least` dims."""
 
     def checked(tensors: Any, **_: Any) -> None:
         shapes = [_at_least(t.shape, least) for t in tensors if isinstance(t, Tensor)]
@@ -248,7 +246,7 @@ _joined("dstack", 3, 2)
 # ---- extremes and ranges -------------------------------------------------------------------------
 
 
-def _place_of(name: str) -> None:
+def _define_arg_extreme(name: str) -> None:
     def checked(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
         if input.dtype.kind == "bool":
             raise error("RuntimeError", f"{name}(): does not support bool input")
@@ -261,19 +259,21 @@ def _place_of(name: str) -> None:
     check(name)(checked)
 
 
-for _own in ("argmax", "argmin"):
-    _place_of(_own)
+for _function in ("argmax", "argmin"):
+    _define_arg_extreme(_function)
 
 
 def _not_empty(name: str, input: Tensor, dim: Any) -> None:
-    """Refuse a dimension without elements, as an empty tensor has no extremes."""
+    """Refuse a dimension of size 0, along which no extreme exists."""
     if type(dim) is int and input.ndim and not input.shape[dim]:
         text = f"{name}: Expected reduction dim {dim} to have non-zero size."
         raise error("IndexError", text)
 
 
 def _order_statistic(name: str, shown: str) -> None:
-    """Register that a function takes no dimension without elements; its message shows `shown`."""
+    """Register a check that an order statistic, such as median, is not taken along a dimension of
+    size 0. `shown` is the name of the function in the message.
+    """
 
     def checked(input: Tensor, *args: Any, **named: Any) -> None:
         given = args[:1] if name != "kthvalue" else args[1:2]
@@ -284,8 +284,8 @@ def _order_statistic(name: str, shown: str) -> None:
     check(name)(checked)
 
 
-for _own in ("max", "min", "amax", "amin", "median", "mode", "kthvalue"):
-    _order_statistic(_own, f"{_own}()")
+for _function in ("max", "min", "amax", "amin", "median", "mode", "kthvalue"):
+    _order_statistic(_function, f"{_function}()")
 _order_statistic("nanmedian", "median()")
 _order_statistic("aminmax", "aminmax")
 
@@ -356,7 +356,7 @@ def _sign(input: Tensor, *_: Any, **__: Any) -> None:
         raise Unsupported("the sign of a boolean tensor")
 
 
-def _only_floats(name: str, kernel: str) -> None:
+def _require_floats(name: str, kernel: str) -> None:
     """Register a check that the input of a function is floating."""
 
     def checked(input: Tensor, *_: Any, **__: Any) -> None:
@@ -366,8 +366,8 @@ def _only_floats(name: str, kernel: str) -> None:
     check(name)(checked)
 
 
-_only_floats("lerp", "lerp_kernel_scalar")
-_only_floats("histc", "histogram_cpu")
+_require_floats("lerp", "lerp_kernel_scalar")
+_require_floats("histc", "histogram_cpu")
 
 
 @check("unfold")

@@ -1,7 +1,8 @@
-"""Calls operators and functions by name, for modules that `apply` and `calls` import.
+"""Calls operators and functions by name, for the modules that `apply` and `calls` import.
 
-A backward pass calls operators, which are differentiable themselves. As in PyTorch's dispatcher,
-the caller knows only the name; `apply` and `calls` register the implementations.
+A backward function calls operators, which are recorded for a second derivative. As in PyTorch's
+dispatcher, the caller knows only the name; `apply` and `calls` register the implementations, so
+that imports have no circle.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,5 +38,7 @@ def call(name: str, *args: Any) -> Any:
 def run_graph(
     roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None]
 ) -> None:
-    """Compute a graph with tensors; `values` is filled in, `names` are names for grad_fns."""
+    """Compute a graph with tensors. `values` maps nodes to tensors; the results are added to it.
+    `names` are the names of grad_fns.
+    """
     _implementations["graph"](roots, values, names)

@@ -21,7 +21,7 @@ class Generator(Stream):
         self.seed = seed
 
     def place(self) -> tuple[int, int, float | None]:
-        """The position in the sequence of random words."""
+        """The position in the sequence of random words, to compare whether numbers were drawn."""
         _, key, position, *_ = self._words.get_state()
         return int(key[0]), int(position), self._spare
 
@@ -52,8 +52,8 @@ class Generator(Stream):
         std: float = 1.0,
         in_order: bool = True,
     ) -> Any:
-        """Tensor.normal_(mean, std). From 16 elements on, PyTorch transforms blocks of 16, if the
-        tensor is contiguous (`in_order`).
+        """Tensor.normal_(mean, std). PyTorch transforms blocks of 16 uniform numbers if the tensor
+        is contiguous (`in_order`) and has at least 16 elements; otherwise it transforms pairs.
         """
         count = math.prod(shape)
         if count < BLOCK or not in_order:
@@ -113,9 +113,7 @@ class Generator(Stream):
         return np.array([self._gamma(a) for a in shapes.ravel().tolist()]).reshape(shapes.shape)
 
     def _gamma(self, alpha: float) -> float:
-        """A gamma variate by Marsaglia and Tsang (2000): the cube of a normal one, accepted or
-        rejected.
-        """
+        """A gamma variate with shape `alpha`, by the method of Marsaglia and Tsang (2000)."""
         scale = 1.0
         if alpha < 1:
             if not alpha:
@@ -141,7 +139,7 @@ class Generator(Stream):
         return np.array([draw(r) for r in rates.ravel().tolist()], float).reshape(rates.shape)
 
     def _poisson(self, rate: float) -> int:
-        """A Poisson variate: the count of uniform numbers whose product stays above exp(-rate)."""
+        """A Poisson variate: the number of uniform numbers whose product exceeds exp(-rate)."""
         count, least = 0, math.exp(-rate)
         product = self._double() if rate else 0.0
         while product > least:
@@ -178,16 +176,14 @@ LOG = (
     *(-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1),
     *(-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
 )
-LOG_2 = (-2.12194440e-4, 0.693359375)  # split into a small and a large part
+LOG_2 = (-2.12194440e-4, 0.693359375)  # log(2) as a sum of two float32 numbers
 SINE = (8.3321608736e-3, -1.6666654611e-1)
 COSINE = (-1.388731625493765e-3, 4.166664568298827e-2)
 QUARTER_PI = (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  # -pi / 4
 
 
 def transformed(uniforms: Any, mean: float, std: float) -> Any:
-    """Uniform numbers, in blocks of 16, as normal ones: numbers j and j + 8 of a block form a
-    Box-Muller pair.
-    """
+    """Normal numbers from uniform ones: numbers j and j + 8 of 16 form a Box-Muller pair."""
     if uniforms.dtype != np.float32:
         return box_muller(uniforms) * std + mean
     u = uniforms.reshape(-1, 2, BLOCK // 2)

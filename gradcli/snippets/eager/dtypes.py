@@ -11,9 +11,7 @@ KINDS = ("bool", "int", "float")  # in the order of promotion
 
 
 class DType(Object):
-    """A dtype: its names in PyTorch and NumPy, its kind, and its rank among the dtypes of that
-    kind.
-    """
+    """A dtype: its names in PyTorch and NumPy, its kind, and its rank within the kind."""
 
     __slots__ = ("kind", "legacy", "name", "numpy", "rank", "size")
     cls = Class("dtype", module="torch", shown="torch.dtype")
@@ -27,7 +25,7 @@ class DType(Object):
 
     @property
     def precision(self) -> str:
-        """NumPy's floating dtype for computing with it."""
+        """The NumPy dtype in which this floating dtype is computed: float64 or float32."""
         return "float64" if self.name == "float64" else "float32"
 
     @property
@@ -37,19 +35,19 @@ class DType(Object):
 
     @property
     def computed_in(self) -> str:
-        """NumPy's dtype for computing with it: float32 for half precision."""
+        """NumPy's dtype in which tensors of this dtype are computed: float32 for float16."""
         return "float32" if self.name == "float16" else self.numpy
 
     @property
     def type_name(self) -> str:
-        """The name of its tensors in some errors: "torch.FloatTensor"."""
+        """The name of a tensor of this dtype in some errors: "torch.FloatTensor"."""
         if self.name in ("bool", "bfloat16"):
             return f"CPU{self.scalar_name}Type"
         return f"torch.{self.legacy}"
 
     @property
     def scalar_name(self) -> str:
-        """The name in other errors: "Float", "Long"."""
+        """The name of this dtype in other errors: "Float", "Long"."""
         return self.legacy.removesuffix("Tensor")
 
 
@@ -111,7 +109,7 @@ def of_number(value: bool | int | float, default: DType = FLOAT32) -> DType:
 
 
 def promoted(dtypes: Iterable[DType]) -> DType | None:
-    """The dtype to which all are promoted; None for an empty iterable."""
+    """The dtype to which the given dtypes are promoted; None if there are none."""
     result: DType | None = None
     for dtype in dtypes:
         result = dtype if result is None else _wider(result, dtype)
@@ -153,8 +151,8 @@ def result_type(operands: Iterable[Any], default: DType = FLOAT32) -> DType:
 
 
 def rounded(array: Any, dtype: DType) -> Any:
-    """An array rounded to a dtype: bfloat16 keeps the upper half of float32's bits, rounded to
-    even. Returns the array itself if it needs no rounding.
+    """An array rounded to `dtype`. Only bfloat16, which is stored in float32, needs this: its lower
+    16 bits are rounded off, half to even. Returns the array itself if nothing changes.
     """
     if dtype is not BFLOAT16:
         return array
@@ -167,5 +165,5 @@ def rounded(array: Any, dtype: DType) -> Any:
 
 
 def as_array(value: Any, dtype: DType) -> Any:
-    """A NumPy array of this dtype; integers wrap around as in PyTorch."""
+    """`value` as a NumPy array of this dtype; integers wrap around as in PyTorch."""
     return np.asarray(value).astype(dtype.numpy, copy=False)

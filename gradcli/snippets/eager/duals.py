@@ -1,5 +1,7 @@
-"""Methods of dual tensors that need no JVP rule. Linear methods and in-place changes apply to both
-primal and tangent; methods that read values read the primal.
+"""Methods of dual tensors (forward-mode AD) that need no JVP rule of their own.
+
+Linear methods and in-place changes are applied to both primal and tangent; methods that read
+values, such as item(), are applied to the primal.
 """
 
 from collections.abc import Callable
@@ -28,7 +30,7 @@ Function = Callable[..., Any]
 
 
 def lives(value: Any) -> bool:
-    """Whether a value is a dual tensor whose level of forward mode has not ended."""
+    """Whether a value is a dual tensor whose dual_level() has not ended."""
     return bool(MODE.dual_level) and isinstance(value, DualTensor) and value.lives
 
 
@@ -110,13 +112,13 @@ def _in_place(name: str, function: Function) -> Function:
 
 
 def _shares_memory(a: DualTensor, b: Tensor) -> bool:
-    """Whether two tensors may share memory; PyTorch then gives a wrong tangent."""
+    """Whether two tensors may share memory, in which case PyTorch's tangent is wrong."""
     other = b.primal if isinstance(b, DualTensor) and lives(b) else b
     return bool(np.may_share_memory(a.primal.data, other.data))
 
 
 def _set_item(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
-    """self[index] = value; a value without a tangent has the tangent 0."""
+    """self[index] = value; the tangent of a value that is not dual is 0."""
     if any(lives(t) for t in tensors_in([index])):
         raise Unsupported("an index that is a dual tensor")
     primal, tangent = (value.primal, value.tangent) if lives(value) else (value, 0.0)

@@ -44,7 +44,7 @@ def _check_numbers(term: Tensor) -> None:
 
 
 def _check_equation(equation: str, operands: Sequence[Tensor]) -> None:
-    """Refuse an equation that is invalid, or does not match the operands."""
+    """Refuse an invalid equation, and one that does not match the operands."""
     left, arrow, right = equation.partition("->")
     terms = left.replace(" ", "").split(",")
     _check_characters(left, 0)
@@ -99,7 +99,7 @@ def _check_output(output: str, left: str) -> None:
 
 
 def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) -> None:
-    """Refuse a subscript that has two sizes, in one operand or in several."""
+    """Refuse a subscript with two sizes. `sizes` has the sizes in earlier operands."""
     head, _, tail = term.partition("...")
     ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
     letter_sizes: dict[str, int] = {}
@@ -120,7 +120,7 @@ def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) 
 
 
 def _check_masks(equation: str, count: int) -> None:
-    """Refuse einsum of masks if it multiplies them; a sum of masks is an integer."""
+    """Refuse einsum of boolean tensors where PyTorch's product has no kernel for them."""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     letters = set(inputs) - {",", "."}
     output_letters = set(output) if arrow else {c for c in letters if inputs.count(c) == 1}

@@ -1,8 +1,8 @@
 """The backward pass through autograd's graph, in the order of PyTorch's engine.
 
 A node (`Record`, a grad_fn) runs once all nodes that depend on it have run; among those ready, the
-latest runs first. Gradients that arrive from several nodes are added in that order. Knows no
-operation: each node has its own backward function.
+latest recorded runs first. Gradients that arrive from several nodes are added in that order. This
+module knows no operations: each node has its own backward function.
 """
 
 import heapq
@@ -26,7 +26,9 @@ LEAF_OF_GRAD = (
 
 
 class Pass:
-    """One backward pass: from outputs with their gradients to leaves, or to the `wanted` edges."""
+    """One backward pass, from the `roots` (edges of the outputs, with their gradients) to the
+    leaves, or to the `wanted` edges. `keep` is retain_graph.
+    """
 
     def __init__(
         self,
@@ -45,12 +47,12 @@ class Pass:
         self.waiting: dict[Target, int] = {}  # nodes that a node waits for
         self.needed: set[Target] | None = None  # nodes before the wanted edges; None: all
         self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
-        self.fused: set[Record] = set()  # nodes that are one node in PyTorch with one that ran
+        self.fused: set[Record] = set()  # nodes that PyTorch fuses with a node that has run
         self.wanted_nodes: set[Target] = set()  # that run too: the pass adds to .grad
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
-        """Count the nodes that each node waits for; find the nodes on the way to `wanted` ones."""
+        """Count the nodes that each node waits for; collect those that lead to `wanted` edges."""
         order = inputs_first(edge.record for edge, _ in self.roots)
         for record in order:
             for edge in record.edges:
@@ -60,7 +62,7 @@ class Pass:
             wanted_nodes = {edge.record for edge in wanted}
             self.wanted_nodes = wanted_nodes if self.accumulate else set()
             self.needed = set()
-            for record in order:  # a node comes after those that it sends to
+            for record in order:  # a node comes after the nodes to which its edges lead
                 if record in wanted_nodes or any(
                     e and e.record in self.needed for e in record.edges
                 ):
@@ -95,7 +97,7 @@ class Pass:
             self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
-        """Run one node. Returns the edges along which it has sent gradients or will send none."""
+        """Run one node if the pass needs it. Returns its edges, which no longer wait for it."""
         sent = [edge for edge in record.edges if edge]
         arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
@@ -105,7 +107,7 @@ class Pass:
         grads = self._after_hooks(record, list(arrived))
         sends_on = self.needed is None or any(e.record in self.needed for e in sent)
         runs = sends_on or record in self.wanted_nodes
-        for edge in self.captured:  # before the pre-hooks of a node that runs, as in PyTorch
+        for edge in self.captured:  # captured before the pre-hooks run, as in PyTorch
             if edge.record is record:
                 self.captured[edge] = (arrived if runs else grads)[edge.output]
         if not runs:
@@ -122,16 +124,17 @@ class Pass:
         return sent
 
     def _accumulate(self, record: Accumulator, grads: Gradients) -> None:
-        """Add to a leaf's .grad; the hooks of its AccumulateGrad run before and after."""
+        """Add to a leaf's .grad, between the hooks of its AccumulateGrad node."""
         grads = after_pre_hooks(self.m, record, grads)
         accumulate(self.m, record.tensor, grads[0], self.create_graph)
         after_record_hooks(self.m, record, (), grads)
 
     def _after_hooks(self, record: Target, grads: Gradients) -> Gradients:
-        """The gradients of a node's outputs after hooks; retained ones are stored in .grad."""
+        """The gradients of a node's outputs after tensor hooks; sets .grad after retain_grad()."""
         return after_tensor_hooks(self.m, record, grads)
 
     def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
+        """The gradients of a node's inputs, after its hooks and the checks of PyTorch's engine."""
         if record.pre_hooks:
             grads = after_pre_hooks(self.m, record, grads)
         with recording(self.create_graph):
@@ -145,6 +148,7 @@ class Pass:
             return after_record_hooks(self.m, record, checked, grads) if record.hooks else checked
 
     def _send(self, edge: Edge, gradient: Tensor) -> None:
+        """Add a gradient to those that have arrived at the output of a node."""
         buffer = self.buffers.setdefault(edge.record, [None] * len(edge.record.metas))
         have = buffer[edge.output]
         if have is None:
@@ -155,7 +159,7 @@ class Pass:
 
 
 def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
-    """A gradient summed and cast to its input's shape and dtype, with PyTorch's checks."""
+    """A gradient summed and cast to its input's shape and dtype, with the engine's checks."""
     meta = edge.record.metas[edge.output]
     if isinstance(gradient, MetaTensor):
         text = f"Function {record.name} returned an invalid gradient at index {place} - expected "
@@ -172,7 +176,7 @@ def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
 
 
 def expandable(shape: Sequence[int], to: Sequence[int]) -> bool:
-    """Whether a tensor of `shape` can be broadcast to a shape."""
+    """Whether `shape` can be broadcast to the shape `to`."""
     return len(shape) <= len(to) and all(
         a in (1, b) for a, b in zip(reversed(shape), reversed(to), strict=False)
     )
@@ -188,7 +192,7 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
 
 def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
     """Add a gradient, if there is one, to a leaf's .grad, and call its post-accumulate hooks."""
-    if not leaf.requires_grad:  # set to False meanwhile
+    if not leaf.requires_grad:  # a hook may have set it to False
         return
     if gradient is not None:
         _add(leaf, gradient, create_graph)
@@ -211,9 +215,7 @@ def _add(leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
 def outputs_and_seeds(
     outputs: Sequence[Tensor], seeds: Sequence[Tensor | None]
 ) -> list[tuple[Edge, Tensor]]:
-    """The edges at which the backward pass starts, with their gradients: those passed, or 1. Raises
-    PyTorch's errors.
-    """
+    """The edges of the outputs with their gradients (1 by default). Raises PyTorch's errors."""
     roots = []
     checked_seeds = [_seed(o, seed, place) for place, (o, seed) in enumerate(zip(outputs, seeds))]
     for place, (output, checked) in enumerate(zip(outputs, checked_seeds)):
@@ -228,7 +230,7 @@ def outputs_and_seeds(
 
 
 def _seed(output: Tensor, seed: Tensor | None, place: int) -> Tensor:
-    """The gradient of an output: the one passed, or 1 if the output has one element."""
+    """The gradient of an output: `seed`, or 1 if it is None and the output has one element."""
     if seed is not None:
         if seed.shape != output.shape:
             raise error(

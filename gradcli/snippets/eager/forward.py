@@ -1,8 +1,9 @@
-"""Forward mode: Jacobian-vector products (JVPs) of recorded operations, in their order.
+"""Forward mode: Jacobian-vector products (JVPs) of recorded operations, in the order of recording.
 
-The JVP of an operation is the backward of its backward. Exceptions: cat, stack and where are
-applied to the tangents themselves, as a double backward adds zeros and so loses the sign of -0;
-quotients and cumulative products have PyTorch's own rules, such as (da - db * y) / b.
+The JVP of an operation is computed by differentiating its backward with respect to the upstream
+gradient ("double backward"). Exceptions: cat, stack and where are applied to the tangents
+themselves, as a double backward adds zeros and so loses the sign of -0; quotients and cumulative
+products have PyTorch's own rules, such as (da - db * y) / b.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ JOINING = ("stack", "cat", "where")
 LINEAR = (
     *("add", "sub", "neg", "sum", "mean", "cumsum", "flip", "reshape", "expand", "permute"),
     *("unsqueeze", "squeeze", "transpose", "getitem"),
-)  # whose JVP is the operation itself
-# grad_fns whose tangents have the same grad_fn in PyTorch as here
+)  # linear operations: the JVP is the operation on tangents
+# grad_fns of operations whose tangents have PyTorch's grad_fns
 SAME_GRAD_FN = frozenset(
     f"{name}Backward0"
     for name in (
@@ -37,7 +38,7 @@ SELF_ADJOINT = (
     "TanhBackward0",
     "SigmoidBackward0",
     "ReluBackward0",
-)  # whose JVP and VJP have one rule
+)  # elementwise: JVP and VJP are computed by one formula
 PRODUCTS = frozenset(f"{name}Backward0" for name in ("Mul", "Mm", "Mv", "Dot", "Addmm", "Bmm"))
 Tangents = Sequence[Tensor | None]
 
@@ -77,7 +78,7 @@ class Linearized(Object):
         return all(isinstance(n, Node) and n.op.name in LINEAR + JOINING for n in nodes)
 
     def _output_tangents(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
-        """The tangents of an operation's outputs from those of its inputs."""
+        """The tangents of the outputs of one operation, from the tangents of its inputs."""
         node = record.call[0] if isinstance(record.call, tuple) else None
         if not isinstance(node, Node):
             return self._double_backward(m, record, tangents)
@@ -95,7 +96,7 @@ class Linearized(Object):
         return self._double_backward(m, record, tangents)
 
     def _product(self, m: Machine, record: Record, node: Node, tangent: Tensor) -> Tensor:
-        """The tangent of a product: each factor's tangent times the other factors, summed."""
+        """The tangent of prod(): the sum of each factor's tangent times the other factors."""
         with recording(True):
             ones = Tensor(np.ones(node.shape or (), record.metas[0].dtype.numpy))
             (others,) = record.backward(m, record, [ones])
@@ -115,7 +116,9 @@ class Linearized(Object):
         return [answers[edge] for edge in wanted]
 
     def _seeds_and_gradients(self, m: Machine, record: Record) -> tuple[list[Tensor], Tangents]:
-        """Seeds of zeros for an operation's outputs, and the gradients of its inputs for them."""
+        """Zero seeds for the outputs of an operation, which require gradients, and the gradients of
+        its inputs for these seeds.
+        """
         if record not in self.gradients:
             seeds = [
                 Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype, requires_grad=True)
@@ -136,7 +139,9 @@ class Linearized(Object):
 
 
 def _of_tangents(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
-    """An operation applied to tangents; a missing tangent is 0, conditions are not replaced."""
+    """An operation applied to tangents in place of its operands. A missing tangent is 0; operands
+    that are not floats, such as conditions, stay.
+    """
     inputs = [
         tangent
         if tangent is not None
@@ -196,17 +201,18 @@ def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: st
 
 
 def _tracked(x: Tensor) -> Tensor:
-    """An alias or a leaf at which the graph of a computation starts."""
+    """The start of a graph: a view of `x` if it requires a gradient, else a new leaf."""
     if x.requires_grad:
         return call("view_as", [x, x], {}, method=True)
     return Tensor(x.data, x.dtype, requires_grad=True)
 
 
 def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -> Tensor:
-    """The tangent with the grad_fn that it has in PyTorch, if its primal requires a gradient.
+    """The tangent of `output`, with the grad_fn that it has in PyTorch if the primal requires a
+    gradient.
 
     PyTorch also records products of primals with zero tangents, for some operations. Raises
-    Unsupported if it is not known whether it does so for this one.
+    Unsupported if it is not known whether it does for this one.
     """
     if not primal.requires_grad or output.record is None:
         return tangent
@@ -228,7 +234,7 @@ def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -
 
 
 def _is_product(output: Tensor) -> bool:
-    """Whether a tensor is recorded as a product of tensors."""
+    """Whether the grad_fn of a tensor is that of a product of two or more tensors."""
     record = output.record
     if record is None or record.name not in PRODUCTS:
         return False
@@ -237,7 +243,7 @@ def _is_product(output: Tensor) -> bool:
 
 
 def detach_if_constant(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-    """The tensor; detached if its graph has no leaves other than `inputs`."""
+    """`tensor`, detached if all leaves of its graph are among `inputs`."""
     if not tensor.requires_grad:
         return tensor
     fresh = [x for x in inputs if x.is_leaf]

@@ -135,13 +135,14 @@ _contexts: dict[str, Class] = {}
 
 
 def context_class(name: str) -> Class:
-    """The class of ctx, and of grad_fn, for a Function of this name."""
+    """The class of ctx and grad_fn of a Function: NameBackward for the Function `name`."""
     if name not in _contexts:
         _contexts[name] = Class(f"{name}Backward", (CONTEXT,))
     return _contexts[name]
 
 
 def _apply(m: Machine, cls: Class, *positional: Any, **named: Any) -> Any:
+    """Function.apply: calls forward without recording, and records the call as one operation."""
     has_setup = cls.lookup("setup_context") is not FUNCTION.members["setup_context"]
     if named:
         _check_named(cls, positional, named, has_setup)
@@ -178,8 +179,8 @@ def _apply(m: Machine, cls: Class, *positional: Any, **named: Any) -> Any:
 
 
 def _check_transforms(cls: Class, args: Sequence[Any]) -> None:
-    """Refuse a Function that lacks what a transform, or a tangent, needs: setup_context, jvp or
-    vmap.
+    """Refuse a Function without the method that the call needs: jvp for a tangent, setup_context
+    inside a transform of torch.func, vmap inside vmap.
     """
     if any(isinstance(a, DualTensor) for a in args) and cls.lookup("jvp") is MISSING:
         raise error("NotImplementedError", NO_JVP)
@@ -212,7 +213,7 @@ NO_VMAP = (
 
 
 def vmap_rule(m: Machine, function: Any) -> Any:
-    """The vmap rule of a Function, where `function` is its apply; None if it has none."""
+    """The vmap staticmethod of a Function, if `function` is the apply method of one; else None."""
     apply = FUNCTION.members["apply"].function
     if not isinstance(function, Bound) or function.function is not apply:
         return None
@@ -223,15 +224,15 @@ def vmap_rule(m: Machine, function: Any) -> Any:
 
 
 def _written_forward(cls: Class) -> PythonFunction | None:
-    """The forward that the program defines, if any."""
+    """The forward that the program defines; None if it defines none."""
     member = cls.lookup("forward")
     function = member.function if isinstance(member, Static) else member
     return function if isinstance(function, PythonFunction) else None
 
 
 def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], has_setup: bool) -> None:
-    """Refuse keywords that forward does not have; `has_setup`: forward takes no ctx, which goes to
-    setup_context.
+    """Refuse keywords that forward does not have. With `has_setup`, the Function defines
+    setup_context, and forward takes no ctx.
     """
     function = _written_forward(cls)
     if function is None or function.code.stars:
@@ -252,7 +253,9 @@ def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], has_set
 def _bound(
     cls: Class, args: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a forward without ctx as positional ones, with defaults filled in."""
+    """The arguments of a forward without ctx as positional ones, and keyword-only ones by name;
+    defaults are filled in.
+    """
     function = _written_forward(cls)
     if function is None:
         return args, named
@@ -290,7 +293,7 @@ def _check_dirty(context: Context) -> None:
 
 
 def _check_saved(context: Context, args: Sequence[Any], results: Sequence[Any]) -> None:
-    """Refuse to save, in setup_context, an input that forward returns unchanged."""
+    """Refuse to save an input in setup_context that forward returns unchanged."""
     as_is = [r for r in results if any(r is a for a in tensors_in(args))]
     as_is = [r for r in as_is if not any(r is t for t in context.dirty)]
     if any(value is r for value in context.saved if value is not None for r in as_is):
@@ -298,7 +301,9 @@ def _check_saved(context: Context, args: Sequence[Any], results: Sequence[Any]) 
 
 
 def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
-    """An output of forward; an input returned unchanged becomes a view of itself."""
+    """An output of forward as apply returns it. An input that forward returns unchanged becomes a
+    view of itself, unless it is marked dirty.
+    """
     if not isinstance(result, Tensor) or any(result is t for t in context.dirty):
         return result
     if any(result is t for t in tensors_in(args)):
@@ -313,6 +318,7 @@ def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
 def _record(
     m: Machine, cls: Class, context: Context, args: Sequence[Any], results: Sequence[Any]
 ) -> None:
+    """Set the grad_fn of the outputs, whose backward is that of the Function."""
     edges = [a.edge if isinstance(a, Tensor) else None for a in args]
     outputs = [r for r in results if isinstance(r, Tensor)]
     metas = [Meta(r.shape, r.dtype) if isinstance(r, Tensor) else NO_META for r in results]
@@ -339,7 +345,7 @@ def _record(
             record.saved.append(Saved(value, record if is_output else None).pack())
 
 
-NO_META = Meta((), FLOAT32)  # of an output that is not a tensor
+NO_META = Meta((), FLOAT32)  # for an output that is no tensor
 
 
 class _Backward:
@@ -372,6 +378,9 @@ class _Backward:
         return function.function if isinstance(function, Static | ClassMethod) else function
 
     def _checked(self, m: Machine, record: Record, answers: list[Any]) -> Gradients:
+        """The gradients that the program's backward returned, after PyTorch's checks of their
+        number and types.
+        """
         expected, got = len(self.tensors), len(answers)
         while len(answers) > expected and answers[-1] is None:
             answers.pop()
@@ -397,7 +406,7 @@ class _Backward:
 
 
 def once_differentiable(m: Machine, function: Any) -> Builtin:
-    """The decorator once_differentiable: refuses to differentiate a backward."""
+    """The decorator once_differentiable: a second derivative raises an error."""
 
     def run(m: Machine, context: Context, *grads: Any) -> Any:
         tracked = MODE.recording and any(t.requires_grad for t in tensors_in(grads))
@@ -426,13 +435,13 @@ def _once(answer: Any, grads: Sequence[Any]) -> Any:
 
 
 def _of_context(name: str) -> Property:
-    """A property of a Function's grad_fn that is read from ctx."""
+    """A property of a Function's grad_fn with the value that ctx has."""
     get: Property = CONTEXT.members[name]
     return Property(Builtin(name, lambda m, self: m.call(get.fget, [self.backward.context])))
 
 
 def _context_field(m: Machine, self: Record, name: str) -> Any:
-    """An attribute that forward has set on ctx, or any other attribute of grad_fn."""
+    """An attribute of grad_fn: one that forward has set on ctx, or any other attribute."""
     back: Any = self.backward
     if name in back.context.fields:
         return back.context.fields[name]

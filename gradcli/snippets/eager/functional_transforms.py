@@ -1,4 +1,6 @@
-"""Functions that the interpreted sources of torch.func and torch.autograd.forward_ad call."""
+"""Functions that the sources of torch.func and torch.autograd.forward_ad call. These sources are
+programs for the interpreter (snippets/library/sources).
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +38,7 @@ def _leave(m: Machine) -> None:
 
 
 def _leaf(m: Machine, x: Tensor) -> Tensor:
+    """A leaf with the memory of `x` that requires a gradient: an input of a transform."""
     output = Tensor(x.data, x.dtype, requires_grad=True)
     output.version = x.version
     mark_rows(output, [x])
@@ -43,7 +46,7 @@ def _leaf(m: Machine, x: Tensor) -> Tensor:
 
 
 def _inner(m: Machine, x: Tensor) -> Tensor:
-    """Mark a tensor as made inside the transform entered next: it may be changed in place."""
+    """Mark a tensor as made inside the next transform, where it may be changed in place."""
     x.level = len(MODE.transforms) + 1
     return x
 
@@ -59,7 +62,7 @@ class State(Object):
 
 
 def _generator_state(m: Machine, state: State | None = None) -> State:
-    """A copy of the generator's state; if `state` is passed, it becomes the current one."""
+    """A copy of the default generator's state; `state`, if passed, replaces it."""
     with not_transformed():
         before = State(deepcopy(generator()))
         if state is not None:
@@ -112,7 +115,7 @@ def not_transformed() -> Iterator[None]:
 
 
 def _batched(m: Machine, tensor: Tensor, size: int) -> Tensor:
-    """Mark a tensor as one row of a vmap over so many."""
+    """Mark a tensor as a row of a vmap over `size` rows."""
     tensor.fields["batched"] = size
     return tensor
 
@@ -124,12 +127,12 @@ def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
 
 
 def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
-    """A result of a transform, detached if its graph leads only to the inputs of the transform."""
+    """A result of a transform, detached if all leaves of its graph are inputs of the transform."""
     return detach_if_constant(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
 def _random_place(m: Machine) -> Any:
-    """The position of the random generator, to tell whether numbers were drawn."""
+    """The position of the random generator; it changes when numbers are drawn."""
     return None if MODE.generator is None else MODE.generator.place()
 
 
@@ -138,20 +141,20 @@ def _unsupported(m: Machine, what: str) -> None:
 
 
 def _refuse_known(m: Machine, path: str, name: str) -> None:
-    """Raise Unsupported for an attribute that PyTorch has and gradcli lacks."""
+    """Raise Unsupported for an attribute that PyTorch has but that is not implemented here."""
     if has(path, name):
         raise Unsupported(f"{path}.{name}")
 
 
 def _own_init(m: Machine, base: Class, name: str) -> Function:
-    """The `__init__` of a base class, renamed so that errors name the derived class."""
+    """A copy of the `__init__` of `base` whose errors show `name`, a derived class."""
     init = base.lookup("__init__")
     code = init.code.renamed(f"{name}.__init__")
     return Function(code, init.closure, init.defaults, init.keyword_defaults)
 
 
 def _autocast(m: Machine, dtype: Any) -> Any:
-    """Set the dtype of autocast, or None to end it; returns the previous one."""
+    """Set the dtype of autocast (None: off). Returns the previous one."""
     before, MODE.autocast = MODE.autocast, dtype
     return before
 

@@ -11,7 +11,7 @@ from ...lazy import np
 
 TABLE = Path(__file__).with_suffix(".txt")
 
-# grad_fns that are not named after their operator. A function chooses by the node and the inputs.
+# The name of a grad_fn, or a function that returns it for a node and its inputs.
 Name = str | Callable[[Node, Sequence[Any]], str]
 
 
@@ -20,12 +20,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _reduced(name: str) -> Name:
-    """The name for a reduction, which ends with 1 if dimensions are given."""
+    """The name for a reduction, such as SumBackward1 with `dim` and SumBackward0 without."""
     return lambda node, inputs: f"{name}Backward{int(node.attrs.get('dim') is not None)}"
 
 
 def _of_numbers(name: str, number: int, tensor: int) -> Name:
-    """The name for an operation, which depends on whether its last input is a number."""
+    """The name for an operation, with suffix `number` if the last input is one, else `tensor`."""
     return lambda node, inputs: f"{name}Backward{number if _is_number(inputs[-1]) else tensor}"
 
 
@@ -46,7 +46,7 @@ def _attention(node: Node, inputs: Sequence[Any]) -> str:
 
 def _product(node: Node, inputs: Sequence[Any]) -> str:
     dims = tuple(np.ndim(getattr(i, "data", i)) for i in inputs)
-    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch transposes twice
+    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch computes (b.T @ a.T).T
         return "TransposeBackward0" if 1 in (node.shape or ())[-2:] else "CloneBackward0"
     return PRODUCTS.get(dims, "UnsafeViewBackward0")
 
@@ -80,7 +80,9 @@ def _element(node: Node, inputs: Sequence[Any]) -> str:
 
 
 def _einsum(node: Node, inputs: Sequence[Any]) -> str:
-    """A product if nothing is summed; a sum or a permutation for a single operand."""
+    """The name for an einsum, by the operation that PyTorch computes last: a sum or permutation for
+    one operand, a product if nothing is summed.
+    """
     left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     if not arrow:
         right = "".join(c for c in left if left.count(c) == 1)
@@ -91,7 +93,9 @@ def _einsum(node: Node, inputs: Sequence[Any]) -> str:
 
 
 def _loss(none: str = "") -> Name:
-    """The name for a loss that PyTorch composes of other functions, by its reduction."""
+    """The name for a loss that PyTorch composes of other functions: that of its reduction, or
+    `none` for reduction="none".
+    """
 
     def name(node: Node, inputs: Sequence[Any]) -> str:
         reduction = node.attrs["reduction"]
@@ -139,8 +143,8 @@ def _table(section: str) -> dict[str, str]:
 
 
 def _gradients(section: str) -> dict[str, str]:
-    """A section of grad_names.txt: with create_graph=True, the name of the grad_fn of a gradient,
-    by the name of the grad_fn that computes the gradient.
+    """A section of grad_names.txt: names of the grad_fn of a gradient under create_graph=True, by
+    the grad_fn whose backward computes that gradient.
     """
     rows = _table(section).items()
     return {_full(key): name.replace("-", key) for key, name in rows}
@@ -151,7 +155,7 @@ def _full(name: str) -> str:
 
 
 def _matrix_norm(node: Node, inputs: Sequence[Any]) -> str:
-    """By its order: of all elements, of sums of rows or columns, or of singular values."""
+    """The name for a matrix norm, by the last operation for its order."""
     order = node.attrs["ord"]
     if order == "fro":
         return "LinalgVectorNormBackward0"
@@ -217,7 +221,7 @@ def _is_input(node: Node | None) -> bool:
     return node is not None and node.op.name == "input"
 
 
-Root = Callable[[Node], str | None]  # chooses by the last operation of a function
+Root = Callable[[Node], str | None]  # returns the name for the last operation of a function
 # Functions whose grad_fn is named after them, not after their operators.
 CALLS: dict[str, str | Root] = {
     **_table("functions"),
@@ -234,15 +238,15 @@ OUTPUTS = {
     "lstm": ("MkldnnRnnLayerBackward0",),
     "linalg.svd": ("LinalgSvdBackward0",) * 3,
     "svd": ("LinalgSvdBackward0",) * 3,
-}  # by function, the name for each of several outputs
+}  # function -> the name for each of its outputs
 
 
-# Names of the grad_fn of a gradient with create_graph=True, by the grad_fn that computes it.
+# grad_fn -> the grad_fn of the gradient that it computes, with create_graph=True
 SEPARATE = _gradients("own gradients")
 GRADIENTS = _gradients("gradients") | SEPARATE
 SCATTERED = frozenset(name for name, again in GRADIENTS.items() if again == "ScatterBackward0")
 
-GRADIENTS_BY_OPERATOR = {  # the same by operator, where grad_fn has the name of another one
+GRADIENTS_BY_OPERATOR = {  # by operator, if its grad_fn is named after another one
     "cross_entropy": "LogSoftmaxBackwardDataBackward0",
     "logdet": "LinalgSolveExBackward0",
     "outer": "ViewBackward0",
@@ -254,7 +258,7 @@ PRODUCT_GRADIENTS: dict[tuple[int, ...], tuple[str | None, str | None]] = {
     (3, 2): ("ViewBackward0", "MmBackward0"),
     (4, 2): ("ViewBackward0", "MmBackward0"),
 }
-MATRICES = {"MmBackward0": 0, "AddmmBackward0": 1}  # the position of the first matrix
+MATRICES = {"MmBackward0": 0, "AddmmBackward0": 1}  # position of the first input that is a matrix
 BY_PLACE = {
     ("MvBackward0", 1): "MvBackward0",
     ("MaskedFillBackward1", 0): "MaskedFillBackward0",
@@ -268,8 +272,9 @@ ZERO_SECOND = frozenset(  # operators whose second derivative with respect to th
 
 
 def gradient_name(record: Any, node: Node, place: int, root: Node) -> str | None:
-    """The name of the grad_fn of a gradient with create_graph=True: of the input at position
-    `place` of the operation `node`, computed by `root`. None if it is named after root's operator.
+    """The name of the grad_fn of a gradient under create_graph=True, or None if it is the default
+    name of the operator `root`. The gradient is that of input number `place` of the operation
+    `node`; `root` is the last operation that computes it.
     """
     factor = record.name in MATRICES and place >= MATRICES[record.name]
     if factor and record.call[1][place].ndim == 2:
@@ -279,7 +284,9 @@ def gradient_name(record: Any, node: Node, place: int, root: Node) -> str | None
 
 
 def _of_matrix(factor: Any) -> str:
-    """The name for the gradient of a matrix; that of a transposed matrix ends with a transpose."""
+    """The name for the gradient of a matrix factor: PyTorch's last operation is a transpose if the
+    factor is stored transposed.
+    """
     rows, columns = factor.shape
     return "TBackward0" if factor.strides == (1, rows) and columns > 1 else "MmBackward0"
 
@@ -309,23 +316,23 @@ def _of_record(record: str, node: Node) -> str | None:
 
 
 def name_of_call(function: str, root: Node) -> str | None:
-    """The name of the grad_fn of a function's output, if not that of its operator."""
+    """The name of the grad_fn of a function's output; None if it is that of the operator `root`."""
     name = CALLS.get(function)
     return name(root) if callable(name) else name
 
 
-COMPOSED = frozenset((  # operators that PyTorch composes of several, or names otherwise
+COMPOSED = frozenset((  # operators that PyTorch composes, or names differently
     *("conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input"),
     *("conv3d_weight", "conv_transpose3d", "svd_left", "svd_right", "svd_left_all"),
     *("svd_right_all", "lu_l", "lu_u", "lu_solution", "max_pool3d", "adaptive_max_pool3d"),
     *("adaptive_avg_pool3d", "powers", "householder_product", "ndtr", "zeta", "l1_loss"),
 ))  # fmt: skip
 UNNAMED = "UnnamedBackward"
-OURS: set[str] = {UNNAMED}  # names of grad_fns in the program for which PyTorch has other names
+OURS: set[str] = {UNNAMED}  # names of grad_fns for which PyTorch's names are not known
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
-    """The name of grad_fn for an operator on these inputs."""
+    """The name of the grad_fn of an operator `node` on these inputs."""
     name = NAMES.get(node.op.name)
     if callable(name):
         return name(node, inputs)
@@ -337,7 +344,7 @@ def grad_name(node: Node, inputs: Sequence[Any]) -> str:
 
 
 def camel_case(name: str) -> str:
-    """`log_softmax` as LogSoftmax, and `conv2d` as Conv2D."""
+    """`log_softmax` -> LogSoftmax, `conv2d` -> Conv2D."""
     parts = name.rsplit(".", 1)[-1].split("_")
     joined = "".join(part[:1].upper() + part[1:] for part in parts)
     return re.sub(r"\d[a-z]", lambda match: match[0].upper(), joined)

@@ -12,7 +12,7 @@ from .tensor import Accumulator, Gradients, Tensor
 
 
 def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
-    """The gradients of a node's outputs after the outputs' hooks; stores retained gradients."""
+    """The gradients of a node's outputs after tensor hooks; sets .grad after retain_grad()."""
     if isinstance(record, Accumulator):
         hooks = {0: record.tensor.hooks} if record.tensor.hooks else {}
         retained: dict[int, Tensor] = {}
@@ -32,7 +32,7 @@ def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradient
 
 
 def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
-    """The gradient that a hook returns, or the same one if it returns None."""
+    """The gradient that a hook returns; `gradient` itself if the hook returns None."""
     answer = m.call(hook, [gradient])
     if answer is None:
         return gradient
@@ -51,7 +51,9 @@ def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
 
 
 def _gradients_from(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
-    """The gradients that a hook of a node returns."""
+    """The gradients in `answer`, the return value of a hook of a node. Raises PyTorch's error if it
+    is not a tuple of `count` values.
+    """
     if not isinstance(answer, tuple):
         kind = m.class_of(answer).name
         raise error("TypeError", f"expected tuple, but hook returned '{kind}'")
@@ -63,7 +65,7 @@ def _gradients_from(m: Machine, hook: Any, answer: Any, count: int) -> Gradients
 
 
 def after_pre_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
-    """The gradients of a node's outputs after its pre-hooks."""
+    """The gradients of a node's outputs after the node's pre-hooks."""
     for hook in list(record.pre_hooks):
         answer = m.call(hook, [tuple(grads)])
         if answer is not None:
@@ -74,7 +76,7 @@ def after_pre_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
 def after_record_hooks(
     m: Machine, record: Target, sent: Sequence[Tensor | None], received: Gradients
 ) -> list[Tensor | None]:
-    """The gradients of a node's inputs after its hooks."""
+    """The gradients that a node computes for its inputs (`sent`), after the node's hooks."""
     result = list(sent)
     for hook in list(record.hooks):
         answer = m.call(hook, [tuple(result), tuple(received)])
@@ -84,7 +86,7 @@ def after_record_hooks(
 
 
 def after_accumulation(m: Machine, leaf: Tensor) -> None:
-    """Call the hooks that run after a leaf's gradient is accumulated."""
+    """Call the post-accumulate-grad hooks of a leaf."""
     for hook in list(leaf.fields.get("post_accumulate_grad_hooks", ())):
         if m.call(hook, [leaf]) is not None:
             text = "Tensor post accumulate grad hooks should return None."

@@ -26,13 +26,13 @@ def _gather(input: Tensor, dim: int, index: Tensor, **_: Any) -> None:
 
 
 def _first_outside(index: Tensor, size: int, least: int = 0) -> Any:
-    """The first index below `least`, or not below `size`; None if there is none."""
+    """The first element of `index` below `least` or at least `size`; None if there is none."""
     outside = index.data[(index.data < least) | (index.data >= size)]
     return outside[0] if outside.size else None
 
 
 def _place_and_size(input: Tensor, dim: int) -> tuple[int, int]:
-    """A dimension as a non-negative integer, and its size."""
+    """The non-negative equivalent of a dimension, and its size."""
     place = dimension(dim, input.ndim)
     return place, input.shape[place] if input.ndim else 1
 

@@ -1,7 +1,7 @@
-"""Indexing of tensors, for reading and writing.
+"""Indexing of tensors, for reading and assignment.
 
-As in PyTorch, an index with several parts is several operations: x[0, 1] is two selects, and
-advanced indexing with lists or tensors is one more.
+As in PyTorch, an index with several parts is several operations: x[0, 1] is two selects, and all
+lists and tensors in an index are one more operation (advanced indexing).
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ def get(tensor: Tensor, index: Any) -> Tensor:
 
 
 def _alias(tensor: Tensor) -> Tensor:
-    """A view of a whole tensor, as x[...] is."""
+    """A view of a whole tensor: x[...]."""
     output = as_view(Tensor(tensor.data[...], tensor.dtype), tensor)
     if MODE.recording and tensor.requires_grad:
         metas = [Meta(output.shape, output.dtype)]
@@ -92,7 +92,7 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
 
 
 def _parts(index: Any) -> list[Any]:
-    """The parts of an index: the items of a tuple, or of a sequence that `holds_parts`."""
+    """The parts of an index: the items of a tuple, or of a list for which `holds_parts` is true."""
     parts = getattr(index, "payload", index)  # the tuple in a result of torch.sort
     if isinstance(parts, tuple) or holds_parts(index):
         return list(parts)
@@ -100,8 +100,8 @@ def _parts(index: Any) -> list[Any]:
 
 
 def holds_parts(index: Any) -> bool:
-    """Whether a sequence other than a tuple is an index of several parts, as in old NumPy: it has
-    fewer than 32 elements, and a sequence, a tensor, a slice or None among them.
+    """Whether a list is an index of several parts, as in old versions of NumPy: it has fewer than
+    32 items, and one of them is a sequence, tensor, slice or None.
     """
     if not isinstance(index, list | str | range) or len(index) >= 32:
         return False
@@ -112,17 +112,17 @@ def holds_parts(index: Any) -> bool:
 
 
 def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, list[Any]]:
-    """Apply the basic parts of an index: integers, slices, None. Returns the resulting view, and
-    for each of its dimensions the array that indexes it, if any.
+    """Apply the basic parts of an index: integers, slices, None, `...`.
 
-    Full slices are no operation, unless the index is a single slice that is read.
+    Returns the resulting view and `picks`: for each dimension of the view, the array that indexes
+    it, or None. A full slice is no operation, unless it is the whole index and `written` is False.
     """
     too_many = f"too many indices for tensor of dimension {tensor.ndim}"
     given = _parts(index)
     floats = any(isinstance(p, Tensor) and p.dtype.is_floating for p in given)
     taking = [p for p in given if p is not None and p is not Ellipsis]
     texts = isinstance(index, str) and len(index) > tensor.ndim
-    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # PyTorch checks dtypes later
+    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # before the error on dtypes
         raise error("IndexError", too_many)
     parts = [_plain(p) for p in given]
     consumed = sum(_dimensions(p) for p in parts)
@@ -151,7 +151,7 @@ def _check_zero_dim(part: Any) -> None:
 
 
 def _plain(part: Any) -> Any:
-    """A part of an index as a Python value or a NumPy array."""
+    """A part of an index as a Python value, or as a NumPy array of indices or a mask."""
     part = _host(part)
     if isinstance(part, Tensor):
         return _of_tensor(part)
@@ -186,7 +186,7 @@ def _of_tensor(part: Tensor) -> Any:
 
 
 def has_byte_mask(index: Any) -> bool:
-    """Whether a tensor of bytes, which is a mask, is among the parts of an index."""
+    """Whether an index has a uint8 tensor, which PyTorch treats as a mask."""
     tensors = [p for p in _parts(index) if isinstance(p, Tensor)]
     return any(t.dtype.name == "uint8" and t.ndim > 0 for t in tensors)
 
@@ -199,7 +199,7 @@ def check_filled(value: Any) -> None:
 
 
 def _host(part: Any) -> Any:
-    """A part of an index, without the wrapper of the program's NumPy arrays and numbers."""
+    """A part of an index, unwrapped if it is a NumPy array or scalar of the program."""
     part = plain(part)
     array = getattr(part, "array", None)
     if isinstance(array, np.ndarray):
@@ -208,7 +208,7 @@ def _host(part: Any) -> Any:
 
 
 def _of_array(array: Any) -> Any:
-    """A NumPy array as an array of indices or a mask."""
+    """A NumPy array in an index as an integer or boolean array; as an int if it is 0-dim."""
     if any(n < 0 for n in array.strides):
         raise error("ValueError", NEGATIVE_STRIDE)
     if array.dtype.kind == "f":
@@ -217,7 +217,7 @@ def _of_array(array: Any) -> Any:
 
 
 def _slice_bound(end: Any) -> Any:
-    """The start, stop or step of a slice."""
+    """The start, stop or step of a slice as an integer or None."""
     end = _host(end)
     if isinstance(end, Tensor):
         if end.dtype.is_floating or end.numel != 1:
@@ -243,7 +243,7 @@ def _nested(value: Any) -> Any:
 
 
 def _dimensions(part: Any) -> int:
-    """The number of dimensions that a part of an index consumes."""
+    """How many dimensions of the tensor a part of an index indexes."""
     if part is None or part is Ellipsis:
         return 0
     if isinstance(part, np.ndarray):
@@ -252,6 +252,7 @@ def _dimensions(part: Any) -> int:
 
 
 def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Tensor, list[Any]]:
+    """Apply the parts of an index one by one. Returns the view and `picks`, as _basic does."""
     picks: list[Any] = []
     place = dim = 0
     for part in parts:
@@ -290,7 +291,7 @@ def _view_along(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
     """A view of a tensor indexed along one dimension."""
     lookup("getitem")
     index = (*(slice(None),) * place, part)
-    view = tensor.data[(*index, ...)]  # so that a single element is a view, too
+    view = tensor.data[(*index, ...)]  # with `...`, NumPy returns a view even of one element
     return apply(OPS["getitem"], [tensor], {"index": index}, name=name, value=view)
 
 
@@ -336,7 +337,7 @@ def _check_masks(tensor: Tensor, picks: Sequence[Any]) -> None:
 
 
 def _check_together(arrays: Sequence[Any]) -> None:
-    """Refuse index arrays whose shapes do not broadcast; an n-dimensional mask counts as n."""
+    """Refuse index arrays that do not broadcast. A mask with n dimensions counts as n."""
     shapes: list[tuple[int, ...]] = []
     for array in arrays:
         mask = array.dtype.kind == "b"
@@ -350,8 +351,8 @@ def _check_together(arrays: Sequence[Any]) -> None:
 
 
 def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
-    """Refuse indices that are out of bounds. The message calls the dimension `shown`, which counts
-    only the dimensions that are indexed by arrays.
+    """Refuse indices out of bounds in the array `pick`. `shown` is the dimension in the message:
+    PyTorch counts only the dimensions that are indexed by arrays.
     """
     if pick.dtype.kind == "b":
         return
@@ -363,7 +364,7 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
 
 
 def _index_put(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
-    """index_put_ on a tensor, or on a view of it."""
+    """Assign `source` to a tensor or view `place` at the index arrays `picks`."""
     check_writable(place, [source], repeats=True, called="index_put_")
     masks = [p for p in picks if isinstance(p, np.ndarray)]
     filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
@@ -424,7 +425,7 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
 
 def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Tensor:
     """target.copy_(source); `name` is the name of its grad_fn."""
-    filled = name == "FillBackward3"  # fill_ reads the tensor's number before it writes
+    filled = name == "FillBackward3"  # fill_ copies the number before it writes
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
     called = "fill_.Tensor" if filled else "copy_"
     check_writable(target, [alone if filled else source], called=called)
@@ -452,7 +453,7 @@ def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Te
 
 
 def _expanded(source: Tensor, target: Tensor) -> str:
-    """The error for a tensor that cannot be expanded to the one it is copied into."""
+    """PyTorch's error text for a `source` that cannot be expanded to the shape of `target`."""
     a, b = target.shape, source.shape
     if len(b) > len(a):
         return (

@@ -1,4 +1,6 @@
-"""torch.nn.init: fills tensors in place, outside of autograd."""
+"""torch.nn.init: fills tensors in place, without recording. Tensor.uniform_ and Tensor.normal_,
+which are recorded, are here, too.
+"""
 
 import math
 from collections.abc import Mapping
@@ -70,7 +72,7 @@ def ones_(m: Machine, tensor: Tensor) -> Tensor:
 def sparse_(
     m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
 ) -> Tensor:
-    """Normal numbers, and zeros at random in each column."""
+    """Fill with normal numbers, a fraction `sparsity` of each column with zeros at random."""
     if tensor.ndim != 2:
         raise error("ValueError", "Only tensors with 2 dimensions are supported")
     zeros = math.ceil(sparsity * len(tensor.data))
@@ -87,7 +89,7 @@ def eye_(m: Machine, tensor: Tensor) -> Tensor:
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
-    """The numbers of inputs and outputs that a weight connects: fan_in, fan_out."""
+    """fan_in and fan_out: inputs of each output, and outputs of each input, of a weight."""
     if tensor.ndim < 2:
         raise error(
             "ValueError",
@@ -98,7 +100,7 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def _gain(nonlinearity: str, a: float) -> float:
-    """The recommended gain of a nonlinearity; `a` is the slope of a leaky_relu."""
+    """PyTorch's recommended gain for a nonlinearity; `a` is the negative slope of leaky_relu."""
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + a**2))
     if nonlinearity not in GAINS:
@@ -113,7 +115,7 @@ GAINS = dict.fromkeys(["linear", "sigmoid", *CONVOLUTIONS], 1) | {
 
 
 def _fan(tensor: Tensor, mode: str) -> int:
-    """The number of inputs or outputs, by the mode of He et al.'s initialisation."""
+    """fan_in or fan_out of a weight, as `mode` selects."""
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         text = f"Mode {mode.lower()} not supported, please use one of {modes}"
@@ -123,7 +125,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 @define("init")
 def calculate_gain(m: Machine, nonlinearity: str, param: Any = None) -> float:
-    """The recommended gain of a nonlinearity."""
+    """PyTorch's recommended gain for a nonlinearity."""
     return _gain(nonlinearity, 0.01 if param is None else param)
 
 
@@ -224,8 +226,10 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:
-    """Fill with normal numbers between a and b: numbers outside are drawn again. If few fall
-    inside, uniform numbers are drawn instead, and accepted in proportion to the density.
+    """Fill with samples of a normal distribution truncated to [a, b].
+
+    Samples outside are drawn again if more than 30 % of the distribution is inside; otherwise
+    uniform samples are drawn, and accepted with a probability proportional to the density.
     """
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     draw = _normal_between if inside > 0.3 else _kept_by_density
@@ -241,6 +245,7 @@ Bounds = tuple[float, float, float, float]  # mean, standard deviation, a, b
 
 
 def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    """Normal numbers, drawn again while they are outside of [a, b]."""
     mean, std, a, b = bounds
     low, high = (tensor.data.dtype.type(end) for end in (a, b))
     result = _normal_numbers(tensor, mean, std, options)
@@ -250,12 +255,13 @@ def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) 
 
 
 def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    """Uniform numbers in [a, b], accepted with probability proportional to the density."""
     mean, std, a, b = bounds
     kind = tensor.data.dtype.type
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
 
     def drawn() -> tuple[Any, Any]:
-        """Numbers, and a mask of those that are rejected."""
+        """A pair: uniform numbers, and a mask of those that are rejected."""
         MODE.spend(250, 0)
         numbers = _uniform_numbers(tensor, a, b, options)
         density = ((numbers - kind(mean)) / kind(std)) ** 2 * kind(-0.5) - kind(peak)
@@ -269,7 +275,7 @@ def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any])
     return result
 
 
-# ---- the names without _ that PyTorch had first --------------------------------------------------
+# ---- deprecated names, without _ at the end --------------------------------------------------
 
 
 def _deprecated(name: str) -> None:

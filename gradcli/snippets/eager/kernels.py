@@ -1,6 +1,6 @@
-"""Operators that PyTorch does not implement for bool, or for integers, and the errors it raises.
+"""Dtypes that PyTorch's operators do not accept, such as bool in `abs`, and the errors for them.
 
-Knows only the dtypes of inputs, not their shapes.
+The checks know only dtypes, not shapes.
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ FLOATS = {  # by operator, the error for anything but floats
 
 
 def check_dtypes(operator: str, operands: Sequence[Any]) -> None:
-    """Refuse tensors of a dtype that PyTorch's operator does not take."""
+    """Refuse operands whose promoted dtype (bool or an integer type) an operator rejects."""
     values = [o for o in operands if isinstance(o, Tensor | bool | int | float)]
     if not values or any(isinstance(o, Tensor) and o.dtype.is_floating for o in values):
         return
@@ -107,7 +107,7 @@ def check_dtypes(operator: str, operands: Sequence[Any]) -> None:
 
 
 def not_implemented(kernel: str, dtype: DType) -> Raised:
-    """The error for a kernel that is not implemented for a dtype."""
+    """PyTorch's error for an operand of a dtype for which a C++ kernel is not implemented."""
     text = f"\"{kernel}\" not implemented for '{dtype.scalar_name}'"
     return error("NotImplementedError", text)
 
@@ -120,7 +120,7 @@ def check_divisor(dividend: Any, divisor: Any) -> None:
 
 
 def check_alpha(operands: Sequence[Any], alpha: Any) -> None:
-    """Refuse a fractional alpha for integers."""
+    """Refuse a floating `alpha`, as in add(x, y, alpha=0.5), for integer operands."""
     if isinstance(alpha, float) and not result_type(operands).is_floating:
         raise error("RuntimeError", FRACTIONAL_ALPHA)
 

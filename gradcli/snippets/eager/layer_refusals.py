@@ -47,7 +47,7 @@ def _check_bias(start: str, weight: Tensor, bias: Any, channels: int) -> None:
 
 
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
-    """Refuse a weight or bias of another dtype than a convolution's input."""
+    """Refuse a weight or bias of a convolution whose dtype differs from the input's."""
     if isinstance(bias, Tensor) and bias.dtype is not input.dtype:
         kinds = LONG_NAMES[input.dtype.name], LONG_NAMES[bias.dtype.name]
         text = "Input type ({}) and bias type ({}) should be the same".format(*kinds)
@@ -62,7 +62,9 @@ def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
         raise error("RuntimeError", text.format(*kinds))
 
 
-def _convolution(n: int) -> None:
+def _define_convolution(n: int) -> None:
+    """Register the check of conv1d, conv2d or conv3d."""
+
     def conv(
         input: Tensor,
         weight: Tensor,
@@ -115,7 +117,8 @@ def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
         )
 
 
-def _transposed(n: int) -> None:
+def _define_transposed(n: int) -> None:
+    """Register the check of conv_transpose1d, conv_transpose2d or conv_transpose3d."""
     name = f"conv_transpose{n}d"
 
     def checked(
@@ -159,8 +162,8 @@ def _check_output_padding(pads: list[int], strides: list[int], steps: list[int])
 
 
 for _n in (1, 2, 3):
-    _convolution(_n)
-    _transposed(_n)
+    _define_convolution(_n)
+    _define_transposed(_n)
 
 
 # ---- padding, windows, sizes ---------------------------------------------------------------------
@@ -481,7 +484,7 @@ def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
 
 
 def _check_indices(indices: Sequence[Tensor], name: str) -> None:
-    """Refuse indices that are neither int32 nor int64; the message names the promoted dtype."""
+    """Refuse indices that are not int32 or int64; the message has their promoted dtype."""
     dtype = result_type(indices)
     if dtype not in (INT32, INT64):
         text = "Expected tensor for argument #1 'indices' to have one of the following scalar types"
@@ -556,7 +559,7 @@ def _attention(
         text += f"attn_mask.dtype: {kind} and  query.dtype: {names[0]} instead."
         refuse_if(attn_mask.dtype.kind == "int", text)
         if is_causal and query.ndim == 4 and not (dropout_p or attn_mask.requires_grad):
-            raise Unsupported("attn_mask together with is_causal=True")  # one kernel takes both
+            raise Unsupported("attn_mask together with is_causal=True")  # depends on the kernel
         text = "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
         refuse_if(bool(is_causal), text + "is_causal=True")
     if query.shape[-1] != key.shape[-1] or query.ndim != key.ndim != 4:
@@ -576,8 +579,9 @@ def _check_product(a: Sequence[int], b: Sequence[int]) -> None:
 
 
 def _fixed(function: str, **positions: int) -> Check:
-    """A check that refuses inputs which require a gradient, for losses that PyTorch does not
-    differentiate with respect to them; each input has its position among the arguments.
+    """A check of a loss that PyTorch does not differentiate with respect to some inputs: refuses
+    those inputs if they require a gradient. `positions` has their positions among the arguments, by
+    name.
     """
 
     def checked(*args: Any, **named: Any) -> None:
@@ -598,7 +602,7 @@ check("nll_loss")(_fixed("nll_loss_forward", weight=2))
 
 @check("nll_loss", "cross_entropy")
 def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
-    """Refuse class weights whose number is not that of the classes, for labels or probabilities."""
+    """Refuse class weights unless there is one for each class."""
     if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
         return
     classes = input.shape[0 if input.ndim == 1 else 1]
@@ -620,8 +624,8 @@ check("binary_cross_entropy_with_logits")(
 
 
 def _pairs(*names: str, target_first: bool = False) -> None:
-    """Register a check of losses that broadcast input and target; with `target_first`, its message
-    has the size of the target first.
+    """Register a check of losses that broadcast input and target. With `target_first`, the size of
+    the target comes first in the message.
     """
 
     def checked(input: Tensor, target: Any, *_: Any, **__: Any) -> None:

@@ -1,7 +1,8 @@
-"""The memory layout of results, which `view`, `stride` and `is_contiguous` depend on.
+"""The memory layout of results, on which `view`, `stride` and `is_contiguous` depend.
 
-Elementwise operations keep the layout of their inputs, channels_last images stay channels_last, and
-other results are contiguous. Random numbers fill a tensor in the order of its memory.
+Results of elementwise operations have the layout of their inputs, those of convolutions and the
+like stay channels_last, and other results are contiguous. Random numbers are drawn in the order of
+a tensor's memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ CHANNELS_LAST = 1, 3, 2, 0  # dimensions of a batch of images, innermost first
 
 
 def laid_out(node: Node, tensors: Sequence[Tensor], value: Any) -> Any:
-    """The value of an operation in PyTorch's memory layout, if an input is not contiguous."""
+    """`value`, the result of an operation, in the memory layout that PyTorch's result has."""
     if value.ndim < 2 or not value.size or all(t.data.flags.c_contiguous for t in tensors):
         return value
     name = node.op.name
@@ -41,14 +42,16 @@ def laid_out(node: Node, tensors: Sequence[Tensor], value: Any) -> Any:
 
 
 def _ordered(value: Any, order: Sequence[int]) -> Any:
-    """The value with its dimensions laid out in memory in this order, innermost first."""
+    """`value` with its dimensions in memory in the given order, innermost first."""
     outer = tuple(reversed(order))
     return np.ascontiguousarray(value.transpose(outer)).transpose(np.argsort(outer))
 
 
 def laid_out_back(node: Node, operands: Sequence[Any], place: int, value: Any) -> Any:
-    """The gradient of an operand in PyTorch's layout, for operations that are not elementwise:
-    contiguous, or column-major for a column-major factor of a matrix product, as `mm` computes it.
+    """The gradient of operand number `place`, in PyTorch's layout.
+
+    It is contiguous, or column-major for a column-major factor of a matrix product, as `mm`
+    computes it. Gradients of elementwise operations are returned unchanged.
     """
     if value.ndim < 2 or node.op.family == "elementwise":
         return value
@@ -60,13 +63,13 @@ def laid_out_back(node: Node, operands: Sequence[Any], place: int, value: Any) -
 
 def is_column_major(node: Node, operands: Sequence[Any], place: int) -> bool:
     """Whether an operand is a column-major factor of a product of two matrices."""
-    outer = node.op.name == "matmul" and operands[1].ndim == 1  # as mv computes it
+    outer = node.op.name == "matmul" and operands[1].ndim == 1  # as in the backward of mv
     factor = operands[place]
     return not outer and factor.strides == (1, factor.shape[0])
 
 
 def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
-    """Random numbers for a tensor, drawn in the order of its memory."""
+    """Random numbers for a tensor; `draw(shape)` draws them in the order of its memory."""
     if tensor.data.flags.c_contiguous:
         return draw(tensor.shape)
     outer = tuple(reversed(_order_of_strides(tensor.shape, [tensor])))
@@ -75,8 +78,10 @@ def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
 
 
 def _order_of_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
-    """The dimensions ordered by their strides, as by TensorIterator: the first input whose strides
-    differ decides between two dimensions.
+    """The dimensions of a result, innermost in memory first, as PyTorch's TensorIterator orders
+    them.
+
+    Between two dimensions, the first input in which their strides differ decides.
     """
     steps = [_result_strides(shape, t) for t in tensors]
     order = list(reversed(range(len(shape))))
@@ -93,14 +98,16 @@ def _order_of_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list
 
 
 def _result_strides(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
-    """The stride of each dimension of the result in an input, 0 if it is broadcast."""
+    """The stride of an input along each dimension of the result, 0 where the input is broadcast."""
     added = len(shape) - tensor.ndim
     dims = zip(tensor.shape, shape[added:], tensor.strides, strict=True)
     return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in dims]
 
 
 def _compare_strides(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
-    """A positive number if dimension `b` has smaller strides than `a`, negative if larger."""
+    """Compare the strides of two dimensions: positive if those of `a` are larger than those of `b`,
+    negative if smaller, 0 if undecided.
+    """
     for s in steps:
         if not s[a] or not s[b]:
             continue
@@ -112,7 +119,7 @@ def _compare_strides(shape: tuple[int, ...], steps: list[list[int]], a: int, b: 
 
 
 def _channels_last(tensor: Tensor) -> bool:
-    """Whether PyTorch regards a batch of images as channels_last, judging by its strides."""
+    """Whether PyTorch infers from the strides that a batch of images is channels_last."""
     if tensor.ndim != 4:
         return False
     least, strides = 0, tensor.strides

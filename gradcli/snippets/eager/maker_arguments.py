@@ -1,7 +1,7 @@
-"""PyTorch's errors for the arguments of factory functions: sizes that are not integers, strings as
-dtypes, unknown options.
+"""PyTorch's errors for the arguments of factory functions such as zeros: sizes that are not
+integers, strings as dtypes, unknown options.
 
-Knows the signatures of each factory function; creates no tensor.
+This module knows the signatures of the factory functions; it creates no tensor.
 """
 
 from collections.abc import Mapping, Sequence

@@ -151,16 +151,16 @@ def _square(name: str, input: Tensor) -> None:
         )
 
 
-for _own, _shown in {
+for _function, _title in {
     **{"det": "linalg.det", "logdet": "logdet", "slogdet": "linalg.slogdet"},
     **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigh"},
     **{"matrix_power": "linalg.matrix_power", "matrix_exp": "linalg.matrix_exp"},
 }.items():
-    for _path in (_own, f"linalg.{_own}"):
-        check(_path)(lambda A, *_, _shown=_shown, **__: _square(_shown, A))
-for _own in ("svd", "qr", "svdvals", "matrix_norm"):
-    _shown = f"linalg.{_own}"
-    needs(2, f"{_shown}: The input tensor A must have at least 2 dimensions.", _own, _shown)
+    for _path in (_function, f"linalg.{_function}"):
+        check(_path)(lambda A, *_, _title=_title, **__: _square(_title, A))
+for _function in ("svd", "qr", "svdvals", "matrix_norm"):
+    _title = f"linalg.{_function}"
+    needs(2, f"{_title}: The input tensor A must have at least 2 dimensions.", _function, _title)
 needs(
     2,
     "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.",

@@ -73,8 +73,8 @@ USE_DETACH = (
 
 
 def attribute(name: str, fset: Any = None, fdel: Any = None) -> Callable[[Any], Any]:
-    """Declare an attribute of tensors, computed by a function `(m, self)`; `fset` and `fdel` are
-    functions that set and delete it.
+    """Declare an attribute of tensors. The decorated function `(m, self)` returns its value, where
+    `m` is the interpreter; `fset` and `fdel` set and delete it.
     """
 
     def declare(fget: Any) -> Any:
@@ -217,7 +217,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: Any = None,
 ) -> Any:
-    """The elements, except those that equal the one before them."""
+    """The elements of the flattened tensor without those that equal their predecessor."""
     if dim is not None or in_vmap() or (MODE.recording and input.requires_grad):
         raise Unsupported("unique_consecutive() with dim, inside vmap(), or with a gradient")
     flat = input.data.reshape(-1)
@@ -233,7 +233,7 @@ def unique_consecutive(
 
 @define("Tensor")
 def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
-    """A new leaf, of the dtype of this tensor."""
+    """A new leaf with the values of `data`, in this tensor's dtype unless `dtype` is passed."""
     return finished(leaf_tensor(data, dtype or self.dtype), copies=True, **options)
 
 
@@ -241,7 +241,7 @@ def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **opti
 def new_full(
     m: Machine, self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any
 ) -> Tensor:
-    """A tensor filled with one number, of the dtype of this one."""
+    """A tensor filled with one number, in this tensor's dtype unless `dtype` is passed."""
     kind = dtype or self.dtype
     array = np.full(shape_of((size,)), fill_value, kind.numpy)
     return finished(Tensor(array, kind), like=self, **options)
@@ -270,7 +270,7 @@ def is_nonzero(m: Machine, self: Tensor) -> bool:
 
 @define("Tensor")
 def storage_offset(m: Machine, self: Tensor) -> int:
-    """The index in its memory at which a tensor starts, in elements."""
+    """The position of the first element in the memory of the base, in elements."""
     if self.view is None:
         return 0
     start, base = (t.data.__array_interface__["data"][0] for t in (self, self.view.base))
@@ -285,7 +285,7 @@ for _name in ("numel", "nelement"):
 
 @define("Tensor")
 def is_contiguous(m: Machine, self: Tensor, **_: Any) -> bool:
-    """Whether the elements lie in memory in row-major order."""
+    """Whether the elements are in row-major order in memory, without gaps."""
     return bool(self.data.flags.c_contiguous)
 
 
@@ -297,7 +297,7 @@ def is_floating_point(m: Machine, self: Tensor) -> bool:
 
 @define("Tensor")
 def data_ptr(m: Machine, self: Tensor) -> int:
-    """The address of the first element, equal for tensors that share memory from there on."""
+    """The address of the first element."""
     return self.data.__array_interface__["data"][0]
 
 
@@ -355,8 +355,8 @@ attribute("_grad", _set_grad, lambda m, self: _set_grad(m, self, None))(_grad)
 
 
 def _was_leaf(tensor: Tensor) -> bool:
-    """Whether a tensor is a leaf; for a view whose changes autograd cannot follow, whether it was a
-    leaf before them.
+    """Whether a tensor is a leaf. For a view whose in-place changes autograd does not track, such
+    as one made under no_grad(): whether it was a leaf before these changes.
     """
     follows = tensor.view is None or not tensor.view.creation
     return tensor.is_leaf if follows else tensor._record is None
@@ -433,7 +433,7 @@ attribute("retains_grad")(lambda m, self: self.retains_grad)
 
 @define("Tensor")
 def retain_grad(m: Machine, self: Tensor) -> None:
-    """Keep the gradient of a tensor that is not a leaf."""
+    """Store the gradient of a tensor that is not a leaf in .grad during the backward pass."""
     if not self.requires_grad:
         text = "can't retain_grad on Tensor that has requires_grad=False"
         raise error("RuntimeError", text)
@@ -459,7 +459,7 @@ def backward(
 
 @define("Tensor")
 def register_hook(m: Machine, self: Tensor, hook: Any) -> Any:
-    """Register a function that is called with the gradient of this tensor."""
+    """Register a function that receives the gradient of this tensor during the backward pass."""
     from .autograd import Handle
 
     if not self.requires_grad:
@@ -473,7 +473,7 @@ def register_hook(m: Machine, self: Tensor, hook: Any) -> Any:
 
 @define("Tensor")
 def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> Any:
-    """Register a function that is called with this leaf after its gradient is accumulated."""
+    """Register a function that is called with this leaf after its .grad was updated."""
     from .autograd import Handle
 
     if not self.requires_grad:
@@ -492,7 +492,7 @@ def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> A
 
 @define("Tensor", "torch")
 def detach(m: Machine, self: Tensor) -> Tensor:
-    """A tensor that shares memory, detached from the graph."""
+    """A tensor with the same memory that is not connected to the graph."""
     return detached(self)
 
 
@@ -544,7 +544,7 @@ def _data(m: Machine, self: Tensor) -> Tensor:
 
 @define("Tensor", "torch")
 def clone(m: Machine, self: Tensor, **_: Any) -> Tensor:
-    """A copy through which gradients flow."""
+    """A copy; gradients flow through it."""
     return _copy(self)
 
 
@@ -562,7 +562,7 @@ def _copy(self: Tensor) -> Tensor:
 
 @define("Tensor")
 def contiguous(m: Machine, self: Tensor, **_: Any) -> Tensor:
-    """The tensor itself if it is contiguous, otherwise a contiguous copy."""
+    """The tensor itself if it is contiguous, else a contiguous copy."""
     if self.data.flags.c_contiguous:
         return self
     output = _copy(self)
@@ -576,7 +576,7 @@ for _name in ("cpu",):
 
 @define("Tensor")
 def cuda(m: Machine, self: Tensor, device: Any = None, *_: Any, **__: Any) -> Tensor:
-    """Refuse to move a tensor to a GPU."""
+    """Raise PyTorch's error for moving a tensor to a GPU."""
     check_device(device)
     raise error(*MESSAGES["cuda"])
 
@@ -589,7 +589,7 @@ def get_device(m: Machine, self: Tensor) -> int:
 
 @define("Tensor")
 def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """The tensor in another dtype; the device can only be the same."""
+    """The tensor in another dtype. The only devices are the CPU and meta."""
     dtype = dtype_of(named.get("dtype"))
     device = check_device(named.get("device"))
     for arg in map(dtype_of, args):
@@ -609,7 +609,7 @@ def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
 
 @define("Tensor", name="type")
 def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
-    """The name of its legacy type, or the tensor in another dtype."""
+    """x.type(): the name of the tensor's legacy type; x.type(dtype): the tensor in that dtype."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}"
     of_cuda = isinstance(dtype, Class) and dtype.module == "torch.cuda"
@@ -754,7 +754,7 @@ def _delete_item(m: Machine, self: Tensor, index: Any) -> None:
 
 
 def _warn_of_index(m: Machine, index: Any) -> None:
-    """Warn of kinds of indices that are deprecated."""
+    """Warn of deprecated indices: a list instead of a tuple, and uint8 masks."""
     if type(index) is int or type(index) is slice:
         return
     if indexing.holds_parts(index):
@@ -843,7 +843,7 @@ def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False
 
 @define("Tensor")
 def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
-    """Resize in place, keeping the first elements."""
+    """Change the shape in place; the first elements stay, the others are dropped."""
     if self.requires_grad:
         raise error("RuntimeError", "cannot resize variables that require grad")
     sizes = shape_of_view(shape)
@@ -856,7 +856,7 @@ def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
 
 @define("Tensor")
 def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
-    """Replace each element by the result of a function."""
+    """Replace each element by the result of a Python function."""
     if self.requires_grad:
         text = "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() "
         raise error("RuntimeError", text + "instead.")
@@ -895,7 +895,7 @@ def shape_of_view(shape: Any) -> tuple[int, ...]:
 
 
 def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape with -1 replaced by the remaining size."""
+    """`shape` with -1 replaced by the size that follows from the number of elements."""
     known = int(np.prod([s for s in shape if s != -1], dtype=int))
     count = shape.count(-1)
     if count > 1:
@@ -910,7 +910,7 @@ def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _viewed(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     array = self.data.view()
     try:
-        array.shape = shape  # raises if that would need a copy
+        array.shape = shape  # NumPy raises AttributeError if that needs a copy
     except AttributeError:
         raise error("RuntimeError", NO_VIEW) from None
     return apply(OPS["reshape"], [self], {"shape": shape}, name="ViewBackward0")
@@ -931,7 +931,7 @@ def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
 
 @define("Tensor", "torch")
 def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Several dimensions joined into one; returns the tensor itself if there is only one."""
+    """The dimensions from `start_dim` to `end_dim` joined; the tensor itself for one dimension."""
     if input.ndim and dimension(start_dim, input.ndim) > dimension(end_dim, input.ndim):
         text = "flatten() has invalid args: start_dim cannot come after end_dim"
         raise error("RuntimeError", text)
@@ -964,7 +964,7 @@ def view_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
 
 @define("Tensor", "torch")
 def unbind(m: Machine, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """The slices along a dimension: views that may not be changed in place."""
+    """The slices along a dimension, as views that may not be changed in place."""
     dim = dimension(dim, input.ndim)
     if not input.ndim:
         raise error("IndexError", "Dimension specified as 0 but tensor has no dimensions")
@@ -979,7 +979,7 @@ def _select(input: Tensor, dim: int, place: int) -> Tensor:
 
 @define("Tensor", "torch")
 def select(m: Machine, input: Tensor, dim: int, index: int) -> Tensor:
-    """A view of one index along a dimension."""
+    """The slice at one index along a dimension, as a view."""
     place = index.data.item() if isinstance(index, Tensor) else index
     dim = dimension(dim, input.ndim)
     if type(place) is not int or not input.ndim:
@@ -1023,7 +1023,7 @@ def as_strided(
 
 
 def _reshaped_in_place(name: str) -> Any:
-    """A method that changes a tensor's shape in place, such as x.unsqueeze_(0)."""
+    """Define a method that changes a tensor's shape in place, such as x.unsqueeze_(0)."""
 
     def call(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
         if not MODE.transforms and self.requires_grad:
@@ -1046,8 +1046,8 @@ for _plain in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims",
 def several_views(
     of: Tensor, parts: list[Tensor], name: str, join: str, dim: int
 ) -> tuple[Tensor, ...]:
-    """Several views computed by one operation: they share a grad_fn, whose backward joins their
-    gradients by `join`, "cat" or "stack".
+    """The `parts` of a tensor, as views that one operation computes. They have one grad_fn, whose
+    backward joins their gradients by the function `join`, "cat" or "stack".
     """
     for part in parts:
         as_view(part, of, "multi")
@@ -1126,7 +1126,7 @@ PRIVATE = frozenset(  # attributes of PyTorch's tensors that its public lists om
 
 
 def _counting_positional(name: str, function: Any) -> Any:
-    """A method that refuses too many positional arguments."""
+    """`function`, the method `name`, with a check of the number of positional arguments."""
     if positional_counts("torch.Tensor", name) is None:
         return function
 
@@ -1138,9 +1138,7 @@ def _counting_positional(name: str, function: Any) -> Any:
 
 
 def method_of(name: str) -> Any:
-    """The method of an operator, such as `x.exp()`, or in place `x.exp_()`; MISSING if there is
-    none.
-    """
+    """The tensor method `name`, such as exp or exp_; MISSING if PyTorch has no such method."""
     builtin = TABLES["Tensor"].get(name)
     if builtin is not None:
         return Builtin(builtin.name, of_numbers(_counting_positional(name, builtin.function), name))
@@ -1163,5 +1161,5 @@ def method_of(name: str) -> Any:
     raise Unsupported(f"Tensor.{name}")
 
 
-for _name in PYTHON_METHODS:  # errors write the class before their name
+for _name in PYTHON_METHODS:  # Python's errors show the class with these names
     TABLES["Tensor"][_name].name = f"Tensor.{_name}"

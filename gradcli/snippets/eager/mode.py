@@ -9,7 +9,7 @@ from .dtypes import FLOAT32, DType
 
 
 class Mode:
-    """The state of one program; `MODE` is that of the program being run."""
+    """The state of one program; `MODE` is that of the program that is running."""
 
     def __init__(self) -> None:
         self.grad_enabled = True  # torch.is_grad_enabled()
@@ -18,7 +18,7 @@ class Mode:
         self.check_nan = True  # whether anomaly mode checks gradients for nan
         self.default_dtype: DType = FLOAT32
         self.autocast: DType | None = None  # the dtype of an enclosing torch.autocast
-        self.sequence = count()  # numbers grad_fns; the engine runs the latest first
+        self.sequence = count()  # numbers of grad_fns; the engine runs the highest first
         self.accumulates = True  # whether the running backward pass adds to .grad of all leaves
         self.running: Any = None  # the running backward pass: an engine.Pass
         self.saved_hooks: list[Any] = []  # (interpreter, pack, unpack) of saved_tensors_hooks
@@ -30,7 +30,7 @@ class Mode:
         self.apply_to_duals: Callable[..., Any]  # applies an operator
         self.spend: Callable[[int, int], None] = lambda steps, memory: None  # charges the budget
         self.place: Callable[[], int] = lambda: 0  # the line of the program that runs
-        self.warn: Callable[[str], None] = lambda message: None  # shows a warning of the program
+        self.warn: Callable[[str], None] = lambda message: None  # issues a warning in the program
         # the grad_fn at which the last backward pass failed, and its saved tensor or None
         self.refused: tuple[Any, Any] | None = None
         self.start = 0  # the seed in effect before manual_seed
@@ -40,7 +40,7 @@ class Mode:
         # PyTorch's
         self.unsure: dict[int, dict[str, int]] = {}
         self.near_ties: set[int] = set()  # lines whose printed text depends on the last digit
-        self.factored = False  # whether matrices were factored
+        self.factored = False  # whether the program has factorised a matrix
         self.numpy_errors: dict[str, Any] = {  # np.seterr
             **dict.fromkeys(("divide", "over", "invalid"), "warn"),
             "under": "ignore",
@@ -64,7 +64,7 @@ def restart() -> None:
 
 @contextmanager
 def recording(on: bool) -> Iterator[None]:
-    """Record operations, or not, within a with statement."""
+    """Turn the recording of operations on or off within a with statement."""
     before, MODE.grad_enabled = MODE.grad_enabled, on
     try:
         yield

@@ -1,5 +1,7 @@
-"""Nested lists as arguments of torch.tensor, read in PyTorch's order: first the sizes, from the
-first element of each list; then the dtype; then each number.
+"""The argument of torch.tensor: nested lists, arrays and tensors.
+
+They are converted in PyTorch's order, on which its errors depend: first the sizes, from the first
+item of each list; then the dtype; then each number.
 """
 
 from collections.abc import Iterable
@@ -27,7 +29,7 @@ SEQUENCES = (list, tuple, range, str)
 
 
 def read(data: Any, dtype: DType | None) -> tuple[Any, DType]:
-    """The array and the dtype of the argument of torch.tensor."""
+    """The argument of torch.tensor as an array, and its dtype."""
     if isinstance(data, Tensor):
         kind = dtype or data.dtype
         return np.array(data.data.astype(kind.numpy)), kind
@@ -58,7 +60,7 @@ def check_array(array: Any) -> None:
 
 
 def _listed(data: Any) -> Any:
-    """A sequence as a Python list or tuple, an array unchanged; None for other values."""
+    """A list, tuple, range, string or array as a Python or NumPy value; None for other values."""
     if isinstance(data, SEQUENCES):
         return data
     if isinstance(data, Instance):
@@ -85,7 +87,7 @@ def _sizes(data: Any) -> list[int]:
 
 
 def _inferred(data: Any) -> DType:
-    """The dtype to which all numbers are promoted."""
+    """The dtype to which all numbers in nested lists are promoted."""
     if isinstance(data, Tensor):
         return data.dtype
     if isinstance(data, bool | int | float):
@@ -104,7 +106,7 @@ def _inferred(data: Any) -> DType:
 
 
 def _elements(data: Any, sizes: list[int], kind: DType, dim: int = 0) -> Iterable[Any]:
-    """The numbers in row-major order."""
+    """The numbers in nested lists of the given sizes, in row-major order."""
     if dim == len(sizes):
         yield _number(data, kind)
         return
@@ -124,7 +126,7 @@ def _elements(data: Any, sizes: list[int], kind: DType, dim: int = 0) -> Iterabl
 
 
 def _number(value: Any, kind: DType) -> Any:
-    """A number, converted as by PyTorch's C++ code."""
+    """`value` as a number of the dtype `kind`, converted as in PyTorch's C++ code."""
     if isinstance(value, bool | int | float):
         return _in_range(value, kind)
     value = getattr(value, "array", value)
@@ -145,13 +147,13 @@ def _number(value: Any, kind: DType) -> Any:
 
 
 def _in_range(value: Any, kind: DType) -> Any:
-    """A number, if the dtype can hold it."""
+    """`value`; raises PyTorch's error if it is an integer out of the range of the dtype."""
     if kind.kind != "int" or not isinstance(value, int):
         return value
     if not -(2**63) <= value < 2**63:
         raise error("ValueError", "Overflow when unpacking long long")
     limits = np.iinfo(kind.numpy)
-    if not min(limits.min, -limits.max) <= value <= limits.max:  # unsigned ones wrap around
+    if not min(limits.min, -limits.max) <= value <= limits.max:  # unsigned dtypes wrap around
         text = f"value cannot be converted to type {kind.numpy} without overflow"
         raise error("RuntimeError", text)
     return value

@@ -1,4 +1,6 @@
-"""The backward pass through one operator: with arrays, or recorded for create_graph=True."""
+"""The backward of one operator: computed with arrays, or with recorded tensors for
+create_graph=True.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +25,9 @@ from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 
 
 class OperatorBackward:
-    """The backward through an operator: from the gradient of its output to those of its inputs."""
+    """The backward function of an operator: maps the gradient of its output to those of its inputs.
+    `fixed` has the arrays of inputs that are not saved tensors.
+    """
 
     __slots__ = ("back", "compute", "fixed", "places", "plan")
 
@@ -35,11 +39,11 @@ class OperatorBackward:
         compute: DType,
     ):
         self.plan, self.back, self.compute = plan, back, compute
-        self.places = [place for place, s, _ in saved if s is not None]  # of saved tensors
+        self.places = [place for place, s, _ in saved if s is not None]  # of saved inputs
         self.fixed = {place: array for place, s, array in saved if s is None}
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        """The gradients of all inputs, None for those that need none."""
+        """The gradients of all inputs; None for inputs that require none."""
         (gradient,) = grads
         unpacked = record.unpack()
         if gradient is None:
@@ -63,9 +67,11 @@ class OperatorBackward:
     def _current_output(
         self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
     ) -> Tensor | None:
-        """The output after saved tensors were changed through `.data`: recomputed from them if
-        PyTorch's backward recomputes it, otherwise the saved one. Raises Unsupported if PyTorch
-        saves an intermediate result, which such a change does not reach.
+        """The output to use if the program changed saved tensors through `.data`.
+
+        It is recomputed from them if PyTorch's backward recomputes it; otherwise it is the saved
+        output. Raises Unsupported if PyTorch saves an intermediate result, which such a change does
+        not affect.
         """
         op = self.plan.node.op
         changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
@@ -81,7 +87,9 @@ class OperatorBackward:
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
     def values_of_nodes(self, inputs: Mapping[int, Any], output: Any, gradient: Any) -> Any:
-        """The values that the rule needs, by node: inputs, upstream gradient, output."""
+        """The values on which the derivative rule depends, by node: inputs, upstream gradient, and
+        the output if it is saved.
+        """
         values = {self.plan.leaves[k]: value for k, value in inputs.items()}
         values[self.back.seed] = gradient
         if output is not None:
@@ -90,7 +98,7 @@ class OperatorBackward:
 
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
-    """Lay out gradients that do not share the upstream gradient's memory as PyTorch does."""
+    """Change gradients that have their own memory to PyTorch's memory layout."""
     if record.call is None:
         return
     operands = record.call[1]
@@ -107,6 +115,9 @@ def _untracked(
     gradient: Tensor,
     record: Record,
 ) -> list[Tensor | None]:
+    """The gradients of the inputs as arrays, without recording: computed by the derivative rule,
+    with PyTorch's signs of zeros and order of terms.
+    """
     leaves = backward.plan.leaves
     inputs = {k: array_in(t, backward.compute) for k, t in tensors.items()}
     values = backward.values_of_nodes(inputs, output and output.data, gradient.data)
@@ -122,21 +133,21 @@ def _untracked(
         arrays = _matmul_gradients(backward, record, gradient, arrays)
     if record.name in SCATTERED or record.name == "MaskedSelectBackward0":
         negative = negative_zeros(gradient.data)
-        if negative.any():  # PyTorch writes these and does not add them to 0
+        if negative.any():  # PyTorch assigns these instead of adding to 0
             values[backward.back.seed] = negative
             arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
     name = backward.plan.node.op.name
     answers = [_as_tensor_of(a, backward.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
-        answers[0].data.flags.writeable = False  # in PyTorch it may be an expanded tensor
+        answers[0].data.flags.writeable = False  # writing is refused: it may be expanded in PyTorch
     return answers
 
 
 def _matmul_gradients(
     backward: OperatorBackward, record: Record, received: Tensor, arrays: Sequence[Any]
 ) -> list[Any]:
-    """The gradients of a product of matrices; that of a column-major factor is computed transposed,
-    which adds its terms in another order.
+    """The gradients of the factors of a matrix product. That of a column-major factor is computed
+    transposed, as in PyTorch, where the terms are then added in another order.
     """
     node, result = backward.plan.node, [*arrays]
     if record.call is None or node.attrs.get("alpha", 1) != 1:
@@ -152,8 +163,8 @@ def _matmul_gradients(
 
 
 def _as_tensor_of(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
-    """The gradient that an operator returns, as a tensor. If the array is that of the upstream
-    gradient, this is returned; a view of it shares its memory, since programs may write to it.
+    """The array of an input's gradient as a tensor. Returns the upstream gradient itself if the
+    array is its array; a view of that array shares its memory, as programs may write to it.
     """
     if array is None:
         return None
@@ -170,8 +181,8 @@ def _as_tensor_of(array: Any, dtype: DType, received: Tensor, name: str) -> Tens
 
 
 def _needs_own_memory(array: Any, received: Tensor, name: str) -> bool:
-    """Whether PyTorch's gradient has memory of its own where NumPy's is broadcast: the backward of
-    mean, for example, divides the expanded gradient.
+    """Whether PyTorch's gradient has memory of its own where NumPy's array is broadcast. The
+    backward of mean, for example, divides an expanded gradient, which allocates a full tensor.
     """
     repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
     views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
@@ -210,7 +221,7 @@ def _recorded(
     gradient: Tensor,
     record: Record,
 ) -> list[Tensor | None]:
-    """The gradients; each operation that computes them has PyTorch's grad_fn."""
+    """The gradients, computed by recorded operations with the grad_fns that PyTorch gives them."""
     node = backward.plan.node
     values = backward.values_of_nodes(tensors, output, gradient)
     roots = [None if n is None else with_graph(n) for n in backward.back.gradients]
@@ -221,7 +232,7 @@ def _recorded(
     }
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], backward.compute) for n in roots]
-    saved = output if node.op.name == "relu" else None  # the rule depends on the output
+    saved = output if node.op.name == "relu" else None  # relu's rule depends on the output
     edges = [record.edges[place] if saved is None else saved.edge for place in backward.back.places]
     _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
     return answers
@@ -234,7 +245,9 @@ def _add_zeros(
     edges: Sequence[Edge | None],
     names: Sequence[str | None],
 ) -> None:
-    """Let gradients also send zeros to the input, where PyTorch does so."""
+    """Replace the grad_fns of gradients that do not depend on the operation's input, if PyTorch's
+    second derivative with respect to it is zeros and not None.
+    """
     zeros = node.op.name in ZERO_SECOND
     if not zeros and record.name not in SEPARATE:
         return
@@ -246,7 +259,7 @@ def _add_zeros(
 def _refuse_double_backward(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
-    """Make a second backward through the gradients raise, as PyTorch has no derivative."""
+    """Give the gradients grad_fns that raise `refusal`, as PyTorch has no second derivative."""
     built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:
@@ -254,7 +267,9 @@ def _refuse_double_backward(
 
 
 def _send_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
-    """Give a gradient that does not depend on an input a grad_fn that sends zeros to it."""
+    """Give a gradient that does not depend on the operation's input a grad_fn that sends zeros to
+    that input, along `edge`.
+    """
     record = gradient.record
     if record is not None and not zeros:
         return

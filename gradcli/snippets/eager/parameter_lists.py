@@ -24,8 +24,8 @@ KEYWORDS = Path(__file__).with_name("keywords.txt")
 
 @cache
 def _parameters() -> dict[str, list[str]]:
-    """The parameters of each function, by its dotted name, such as torch.nn.functional.celu; those
-    with a default end with "=".
+    """The parameter names of each function in keywords.txt, by dotted name, such as
+    torch.nn.functional.celu. Names of parameters with a default end with "=".
     """
     result: dict[str, list[str]] = {}
     module = ""
@@ -39,8 +39,8 @@ def _parameters() -> dict[str, list[str]]:
 
 
 def parameters_of(dotted_name: str) -> list[str]:
-    """The parameters of a function, such as torch.nn.functional.celu; those with a default end with
-    "=". An empty list if the function is not in the table.
+    """The parameter names of a function, such as torch.nn.functional.celu; those with a default end
+    with "=". Empty if the function is not in the table.
     """
     return _parameters().get(dotted_name, [])
 
@@ -69,7 +69,7 @@ def check_keywords(module: str, name: str, count: int, named: Mapping[str, Any])
 
 
 def _listed(names: list[str]) -> str:
-    """Two names or more, as Python's messages list them: 'a', 'b', and 'c'."""
+    """Two or more names as Python's messages list them: 'a', 'b', and 'c'."""
     comma = "," if len(names) > 2 else ""
     return ", ".join(names[:-1]) + f"{comma} and {names[-1]}"
 
@@ -80,9 +80,10 @@ POSITIONAL = Path(__file__).with_name("positional.txt")
 
 
 class PositionalCounts(NamedTuple):
-    """The least and the largest number of positional arguments; the least is -1 for a method that
-    takes no arguments. `overloaded`: the function has several signatures, and only the largest
-    number is known.
+    """The smallest and the largest number of positional arguments of a function.
+
+    `least` is -1 for a method without arguments. `overloaded`: the function has several signatures,
+    and only the largest number is known.
     """
 
     least: int
@@ -119,8 +120,8 @@ def positional_counts(module: str, name: str) -> PositionalCounts | None:
 
 
 def message_if_too_many(module: str, name: str, count: int) -> str | None:
-    """PyTorch's message if `count` positional arguments are too many; otherwise None. The message
-    is "" if PyTorch's lists the signatures instead, which are not known here.
+    """The error message if `count` positional arguments are too many; else None. It is "" if
+    PyTorch's message lists the signatures, which are not known here.
     """
     known = positional_counts(module, name)
     if known is None or count <= known.most:
@@ -147,11 +148,11 @@ FACTORS = ("alpha", "beta", "value")
 
 
 def in_current_order(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Call:
-    """The arguments of a call, in the current order if the call uses a deprecated one.
+    """The arguments of a call, converted from a deprecated order if the call uses one.
 
-    In a deprecated order, numbers stand before or between tensors, as in torch.add(x, 2, y). They
-    become the keywords alpha, beta and value, and the tensors remain positional. The first argument
-    of a method is its tensor; the name of an in-place method may end with an underscore.
+    In a deprecated order, numbers precede tensors, as in torch.add(x, 2, y). They become the
+    keywords alpha, beta and value. The first argument of a method is its tensor; the name of an
+    in-place method may end with an underscore.
     """
     if len(args) < 3 or not any(map(_is_factor, args[:2])):
         return args, named
@@ -165,7 +166,7 @@ def in_current_order(name: str, args: tuple[Any, ...], named: dict[str, Any]) ->
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether a value may be that of a parameter: a number for a factor, otherwise a tensor."""
+    """Whether an argument matches a parameter: a number for alpha, beta, value, else a tensor."""
     return _is_factor(value) if name in FACTORS else isinstance(value, Tensor)
 
 

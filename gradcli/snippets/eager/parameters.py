@@ -66,12 +66,12 @@ ALLOWED_WITHOUT_SHAPE = (  # the attributes of a parameter without a shape
 
 
 class UninitializedClass(Class):
-    """The class of parameters that have no shape yet; its methods raise."""
+    """The class of lazy parameters, which have no shape yet. Their methods raise an error."""
 
     __slots__ = ()
 
     def own(self, name: str) -> Any:
-        """The member of this name, or MISSING."""
+        """The member `name` of this class; MISSING if it has none."""
         if name in self.members or name in ALLOWED_WITHOUT_SHAPE.split():
             return self.members.get(name, MISSING)
         inherited = TENSOR.own(name)
@@ -97,7 +97,7 @@ def _no_shape(m: Machine, self: Tensor) -> None:
 
 
 def _materialize(m: Machine, self: Tensor, shape: Any) -> None:
-    """Give a parameter its shape; its elements are uninitialised memory."""
+    """Allocate a lazy parameter in the given shape. PyTorch leaves its elements uninitialised."""
     self.data = np.zeros(tuple(shape), self.dtype.numpy)
     self.cls = PARAMETER
 
@@ -150,7 +150,7 @@ def _variable(
     volatile: Any = None,
     **others: Any,
 ) -> Tensor:
-    """torch.autograd.Variable: its argument as a tensor, with the given requires_grad."""
+    """torch.autograd.Variable: `data` as a tensor with the given requires_grad."""
     for name in others:
         text = f"'{name}' is an invalid keyword argument for this function"
         raise error("TypeError", text)
@@ -173,7 +173,7 @@ VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad(
 
 
 def _queue_callback(m: Machine, callback: Any) -> None:
-    """Call a function at the end of the running backward pass."""
+    """Register a function to call at the end of the running backward pass."""
     if MODE.running is None:
         text = "Final callbacks can only be installed during backward pass."
         raise error("RuntimeError", text)

@@ -1,7 +1,8 @@
-"""Cached plans: an operator on inputs of given shapes and kinds, its value and its backward.
+"""Cached plans: an operator for inputs of given shapes and dtype kinds, which computes its value
+and its backward.
 
-The backward is a graph of gradcli's operators; the values that it depends on are those that
-autograd saves. Values are counted against the budget of the program.
+The backward is a graph of gradcli's operators; the values on which it depends are those that
+autograd saves. Computed values are counted against the program's budget.
 """
 
 import math
@@ -21,9 +22,9 @@ from .mode import MODE
 from .single import backward_of, composite, in_half, kernel_of
 
 MOST_PLANS = 4096
-STEPS = 20  # charged to the budget per operation
-PRODUCTS_IN_STEP = 8_000  # multiplications that take as long as a step
-BYTES = 16  # per element, intermediate results included
+STEPS = 20  # budget steps per operation
+PRODUCTS_IN_STEP = 8_000  # multiplications that take as long as one step
+BYTES = 16  # budget bytes per element, with intermediate results
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 Signature = tuple[Any, ...]
 
@@ -34,8 +35,8 @@ EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")
 
 
 class SavedInPyTorch(NamedTuple):
-    """The tensors that PyTorch saves for a backward pass: positions of inputs, and whether it saves
-    the output and intermediate results.
+    """What PyTorch saves for a backward pass: `places` are the positions of saved inputs, `output`
+    and `intermediate` whether the output and intermediate results are saved.
     """
 
     places: tuple[int, ...]
@@ -46,9 +47,8 @@ class SavedInPyTorch(NamedTuple):
 class InputGradients:
     """The gradients of some inputs of an operation, as a graph.
 
-    `gradients` has a node, or None, for each of the input positions `places`; `reads` are the
-    positions of the inputs that they depend on, and `reads_output` says whether they depend on the
-    output.
+    `gradients` has a node, or None, for each input position in `places`. `reads` has the positions
+    of the inputs on which they depend, and `reads_output` is True if they depend on the output.
     """
 
     def __init__(self, plan: "Plan", places: tuple[int, ...]):
@@ -74,7 +74,7 @@ class InputGradients:
         self.reads_output = plan.node in used
 
     def _exchanged(self) -> Node | None:
-        """The gradient of the second input: that of the first, with the two inputs exchanged."""
+        """The gradient of the second input, computed by exchanging the first and second input."""
         first, second, *others = self.plan.leaves
         assert second is not None
         node = intern(self.plan.node.op, (second, first, *others), self.plan.node.attrs)
@@ -102,7 +102,7 @@ class InputGradients:
         return SavedInPyTorch(tuple(present), output, intermediate)
 
     def schedule(self, precision: str) -> Schedule:
-        """The order of operations that compute the gradients."""
+        """The operations that compute the gradients in the given precision, in order; cached."""
         built = self._schedules.get(precision)
         if built is None:
             known = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
@@ -112,7 +112,7 @@ class InputGradients:
         return built
 
     def numbers(self, values: dict[Any, Any], precision: str) -> list[Any]:
-        """The arrays of the gradients."""
+        """The arrays of the gradients, one for each of `places`. `values` maps nodes to arrays."""
         evaluator = Evaluator(values, dtype=precision)
         with np.errstate(all="ignore"):
             by_kernel = self._by_kernel(values)
@@ -123,7 +123,7 @@ class InputGradients:
         return arrays if by_kernel is None else [by_kernel, *arrays[1:]]
 
     def _by_kernel(self, values: dict[Any, Any]) -> Any:
-        """The gradient of the first input, rounded as by PyTorch's kernel; None if unknown."""
+        """The gradient of the first input in the steps of PyTorch's kernel; None if not known."""
         if 0 not in self.places:
             return None
         node, plan = self.plan.node, self.plan
@@ -135,7 +135,9 @@ class InputGradients:
 
 
 class Plan:
-    """An operator on inputs of given shapes and kinds."""
+    """An operator for inputs of given shapes and dtype kinds (bool, int, float). `leaves` are the
+    input nodes of its `node`.
+    """
 
     def __init__(self, node: Node, leaves: Sequence[Node | None]):
         self.node, self.leaves = node, leaves
@@ -153,7 +155,7 @@ class Plan:
         return 0
 
     def value(self, arrays: Sequence[Any], precision: str) -> Any:
-        """The output's array from those of the inputs; Python numbers are passed unchanged."""
+        """The output's array, from the arrays of the inputs; Python numbers stay numbers."""
         node = self.node
         kernels = kernel_of if precision == "float32" else None
         with np.errstate(all="ignore"):
@@ -176,15 +178,16 @@ class Plan:
 
 
 _plans: dict[Any, Plan] = {}
-_by_call: dict[Any, Plan] = {}  # by operator, shapes and kinds, to avoid making a node
+_by_call: dict[Any, Plan] = {}  # by operator, shapes and kinds: a lookup without a node
 
 
 def plan(
     op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any
 ) -> Plan:
-    """The plan for an operator on inputs of these shapes and kinds; numbers are passed as they are.
+    """The plan of an operator for inputs of these shapes and dtype kinds, or numbers. Plans are
+    cached.
 
-    Raises GradcliError if the operator does not accept them.
+    Raises GradcliError if the operator does not accept the inputs.
     """
     key: Any = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
     try:
@@ -215,12 +218,12 @@ def _plan(op: Operator, inputs: Sequence[Signature | float | None], attrs: Any) 
 
 
 def leaf(place: int, shape: tuple[int, ...], kind: str) -> Node:
-    """The leaf for the tensor at a position."""
+    """The graph leaf for the tensor at an argument position."""
     return OPS["input"](name=f"t{place}", shape=shape, dtype=kind)
 
 
 def computed(plan: Plan, arrays: list[Any], compute: DType) -> Any:
-    """The output's array, computed in a floating dtype."""
+    """The output's array, computed in the dtype `compute`; the work is charged to the budget."""
     work = plan.products // PRODUCTS_IN_STEP
     MODE.spend(STEPS + work, BYTES * math.prod(plan.node.shape or ()))
     last_digits.note(plan.node, compute)
@@ -236,5 +239,5 @@ def computed(plan: Plan, arrays: list[Any], compute: DType) -> Any:
 
 
 def narrowed(dtype: DType, x: Any) -> Any:
-    """An array in single precision, rounded to a dtype of half precision."""
+    """An array rounded to a dtype of half precision, returned in float32."""
     return rounded(np.asarray(x, dtype.numpy), dtype).astype(np.float32)

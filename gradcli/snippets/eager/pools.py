@@ -1,4 +1,4 @@
-"""PyTorch's checks of pooling: windows larger than the input, and too much padding."""
+"""PyTorch's checks of pooling: windows larger than the input, padding larger than half a window."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -90,7 +90,7 @@ def _avg_pool(
     refuse_if(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
     if input.ndim > n:
         sizes = _pooled(n, shape, kernel_size, stride, padding, 1, ceil_mode)
-        if n == 1:  # PyTorch adds a dimension, and uses avg_pool2d
+        if n == 1:  # PyTorch computes it by avg_pool2d
             shape, sizes = [*shape[:-1], 1, shape[-1]], [1, *sizes]
         _check_room(2, shape, sizes)
 

@@ -1,7 +1,8 @@
 """Prints tensors exactly as PyTorch does.
 
-Floats print as `1.` if all elements are integers, and in scientific notation if magnitudes differ
-much. Columns have one width, long tensors are summarised, and suffixes such as `grad_fn=` follow.
+Floats print as `1.` if all elements are integers, and in scientific notation if their magnitudes
+differ much. All columns have the same width, long tensors are summarised with "...", and suffixes
+such as `grad_fn=` follow.
 """
 
 import math
@@ -18,7 +19,7 @@ from .tensor import DualTensor, Tensor
 
 
 class Options(NamedTuple):
-    """torch.set_printoptions."""
+    """The options of torch.set_printoptions."""
 
     precision: int = 4
     threshold: float = 1000
@@ -53,7 +54,7 @@ class Style:
             self._choose(finite)
 
     def _choose(self, numbers: Any) -> None:
-        """Choose the format by the finite elements other than 0."""
+        """Choose the format from the finite elements other than 0."""
         sizes = np.abs(numbers.astype(np.float64))
         largest, smallest = float(sizes.max()), float(sizes.min())
         self.integral = bool((numbers == np.ceil(numbers)).all())
@@ -67,7 +68,7 @@ class Style:
             _note_ties(numbers, sizes, digits - np.floor(np.log10(sizes)))
         elif self.integral:
             texts = [f"{v:.0f}." for v in values]
-            if MODE.factored:  # a neighbour of an integer prints with four digits
+            if MODE.factored:  # a rounding error would print 1.0000, not 1.
                 MODE.near_ties.add(MODE.place())
         else:
             texts = [f"{v:.{digits}f}" for v in values]
@@ -90,9 +91,10 @@ class Style:
 
 
 def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
-    """If earlier operations may differ from PyTorch's in the last digit, note the running line if
-    that could change its print: an element is almost halfway between two printed values, or so
-    small that it may be the rounding error of a difference.
+    """Record the running line in MODE.near_ties if its print may differ from PyTorch's.
+
+    That requires an earlier operation whose last digits may differ, and an element that is almost
+    halfway between two printed values, or so small that it may be a rounding error.
     """
     if not MODE.unsure:
         return
@@ -105,7 +107,7 @@ def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
 
 
 def style_of(array: Any, floating: bool, chosen: Options) -> Style:
-    """The format for the elements that are shown."""
+    """The number format of a tensor, from the elements that are shown."""
     return Style(
         summarised(array, chosen.edgeitems) if _is_long(array, chosen) else array, floating, chosen
     )
@@ -116,7 +118,7 @@ def _is_long(array: Any, chosen: Options) -> bool:
 
 
 def summarised(array: Any, edge: int) -> Any:
-    """The elements that are shown of a summarised array."""
+    """The elements shown in a summary: the first and last `edge` along each dimension."""
     for axis in range(array.ndim):
         if array.shape[axis] > 2 * edge:
             picked = [*range(edge), *range(array.shape[axis] - edge, array.shape[axis])]
@@ -125,6 +127,7 @@ def summarised(array: Any, edge: int) -> Any:
 
 
 def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
+    """The text of a 1-dim array in brackets, with line breaks."""
     width = style.width + 2
     per_line = max(1, (chosen.linewidth - indent) // width)
     edge = chosen.edgeitems
@@ -141,6 +144,7 @@ def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) 
 
 
 def _block(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
+    """The text of an array of any dimension: nested brackets, one row in each line."""
     if array.ndim == 0:
         return style.padded(array.item())
     if array.ndim == 1:
@@ -192,7 +196,9 @@ def _suffixes(tensor: Tensor) -> list[str]:
 
 
 def _record_name(tensor: Tensor) -> str | None:
-    """The name of grad_fn to show: "Invalid" for a view whose grad_fn PyTorch cannot regenerate."""
+    """The name after "grad_fn=", or None without one: "Invalid" for a view that was changed in
+    place where PyTorch cannot recompute its grad_fn.
+    """
     try:
         record = tensor.record
     except Raised:
@@ -201,7 +207,7 @@ def _record_name(tensor: Tensor) -> str | None:
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, chosen: Options) -> str:
-    """The text followed by its suffixes, on a new line if the last one would be too long."""
+    """The text followed by its suffixes; one that does not fit the line goes on a new line."""
     last = len(text) - text.rfind("\n") + 1
     parts = [text]
     for suffix in suffixes:

@@ -1,7 +1,8 @@
-"""The differentiable backward of prod and cumprod, in PyTorch's steps: division by each factor if
-none is 0; otherwise, and always within transforms of torch.func, products of the other factors.
+"""The backward of prod and cumprod in PyTorch's steps, by recorded operations.
 
-The signs of zeros, the last digits and further derivatives depend on these steps.
+The gradient of a factor is the product divided by that factor if no factor is 0; otherwise, and
+always in transforms of torch.func, it is the product of the other factors. The signs of zeros, the
+last digits and further derivatives depend on these steps.
 """
 
 from collections.abc import Callable
@@ -15,13 +16,13 @@ from .tensor import Record, Tensor
 
 
 def _uses_products(x: Tensor) -> bool:
-    """Whether products of the other factors are used in place of division."""
+    """Whether to multiply the other factors, instead of dividing the product by a factor."""
     return bool(MODE.transforms) or not np.all(x.data)
 
 
 def _through_prod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient of prod. If all dimensions are reduced, `gradient` is 0-dim; otherwise it may
-    lack the reduced dimension (keepdim=False).
+    """The gradient of x in y = prod(x). The upstream `gradient` has no dimensions if all are
+    reduced; otherwise it lacks the reduced dimension if keepdim=False.
     """
     if not x.ndim:
         return gradient
@@ -49,7 +50,7 @@ def _viewed(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _times_other_factors(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
-    """The gradient times the product of all other factors, for each factor."""
+    """For each factor along `dim`, the upstream gradient times the product of all other factors."""
     size = x.shape[dim]
     if size == 1:
         return gradient
@@ -64,7 +65,7 @@ def _times_other_factors(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
 
 
 def _through_cumprod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient of cumprod: for each factor, the sum over all later products."""
+    """The gradient of x in y = cumprod(x): a sum over the products with each factor."""
     node, _, y = record.call
     if x.numel <= 1 or x.shape[dim := dimension(node.attrs["dim"], x.ndim)] == 1:
         return gradient
@@ -80,7 +81,7 @@ def _through_cumprod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
 
 
 def _gradient_of_factor(x: Tensor, gradient: Tensor, dim: int, k: int) -> Tensor:
-    """The gradient of the k-th factor: the sum over the products from the k-th on."""
+    """The gradient of factor k of cumprod: a sum over the products from number k on."""
     size = x.shape[dim]
     if k:
         products = [call("prod", call("narrow", x, dim, 0, k), dim, True)]

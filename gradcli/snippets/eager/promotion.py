@@ -1,4 +1,4 @@
-"""Type promotion: the dtype in which an operation is computed, and that of its output."""
+"""Type promotion: the dtype in which an operation is computed, and the dtype of its output."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ Operand = Tensor | bool | int | float | None
 
 
 def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
-    """The floating dtype in which an operation is computed."""
+    """The floating dtype in which an operation is computed, even if its inputs are integers."""
     operands = [i for i in inputs if i is not None and not _picks(node, i)]
     if not operands:
         return MODE.default_dtype
@@ -25,12 +25,12 @@ def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
 
 
 def _picks(node: Node, value: Operand) -> bool:
-    """Whether an input is a condition or an index, which does not affect the output dtype."""
+    """Whether an input is a condition or an index, whose dtype does not affect the output's."""
     return isinstance(value, Tensor) and not value.dtype.is_floating and node.dtype == "float"
 
 
 def array_in(value: Operand, compute: DType) -> Any:
-    """The array of an input; floats in the dtype of the computation."""
+    """The array of an input, floats in the computing dtype; numbers are returned unchanged."""
     if not isinstance(value, Tensor):
         return value
     if value.dtype.is_floating and (value.dtype is not compute or compute.size == 2):
@@ -39,8 +39,8 @@ def array_in(value: Operand, compute: DType) -> Any:
 
 
 def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
-    """The arrays of an elementwise operation with a floating result: integers and masks are cast to
-    floats first, except a condition.
+    """The arrays of an elementwise operation with a floating result: integers and booleans are cast
+    to floats, except conditions such as that of where.
     """
     kinds = zip(node.op.inputs, arrays, strict=False)
     return [
@@ -71,12 +71,12 @@ def _of_integers(inputs: Sequence[Operand]) -> DType | None:
     return result_type(integers) if integers else None
 
 
-NEVER_WRAPPED = frozenset(["clamp", "pow", "where"])  # they refuse numbers that do not fit
+NEVER_WRAPPED = frozenset(["clamp", "pow", "where"])  # operators that refuse numbers out of range
 
 
 def _wrapped(node: Node, inputs: Sequence[Operand], arrays: list[Any]) -> list[Any]:
-    """The arrays with integers cast to their result dtype if it is smaller than int64; numbers that
-    do not fit wrap around.
+    """The arrays of an elementwise operation on integers, cast to the result dtype if that is
+    smaller than int64; numbers out of range wrap around.
     """
     dtype = _of_integers(inputs)
     if dtype is None or dtype is INT64 or node.op.family != "elementwise":
@@ -92,7 +92,7 @@ def _wrapped(node: Node, inputs: Sequence[Operand], arrays: list[Any]) -> list[A
 
 
 def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
-    """The arrays with which an operator is computed."""
+    """The arrays of the inputs, in the dtypes in which an operator is computed."""
     arrays = [array_in(i, compute) for i in inputs]
     if compute.size == 2 and node.op.name not in WIDE_NUMBERS:
         arrays = [float(narrowed(compute, a)) if type(a) is float else a for a in arrays]
@@ -102,5 +102,5 @@ def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:
-    """A tensor unchanged; a number as a tensor of this dtype."""
+    """`value` itself if it is a tensor; a number as a tensor of this dtype."""
     return value if isinstance(value, Tensor) else Tensor(np.asarray(value, dtype.numpy), dtype)

@@ -1,6 +1,7 @@
-"""Grad_fns (class Record) that belong to no operator, and functions on grad_fns of every kind.
+"""Grad_fns (class Record) that belong to no operator, and functions on grad_fns of all kinds.
 
-`apply` makes the grad_fns of operators, `views` those of views that were changed in place.
+The module `apply` makes the grad_fns of operators, `views` those of views that were changed in
+place.
 """
 
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -21,8 +22,8 @@ def inputs_first(
     cut: Container[Target] = (),
     edges: Callable[[Target], Sequence[Any]] = attrgetter("edges"),
 ) -> list[Target]:
-    """The nodes from which `roots` were computed, along `edges`, leaves first; nodes in `cut` are
-    not entered.
+    """The nodes that can be reached from `roots` along `edges`, in topological order: each node
+    after its inputs, leaves first. Edges to nodes in `cut` are not followed.
     """
     order: list[Target] = []
     seen: set[Target] = set()
@@ -40,21 +41,23 @@ def inputs_first(
 
 
 def leaves(tensor: Tensor) -> list[Tensor]:
-    """The leaves to which the graph of a tensor leads; a leaf leads to itself."""
+    """The leaves of a tensor's graph; a leaf is its own."""
     edge = tensor.edge
     reached = inputs_first([edge.record]) if edge else []
     return [node.tensor for node in reached if isinstance(node, Accumulator)]
 
 
 def shown(record: Any) -> str:
-    """The name of a grad_fn, for a program that prints it."""
+    """The name of a grad_fn for a print. Raises Unsupported if PyTorch's name is not known."""
     if record.name in OURS:
         raise Unsupported("the name of this grad_fn")
     return record.name
 
 
 def compose(output: Tensor, function: str, *operands: Tensor) -> Tensor:
-    """Note at an output's grad_fn the composed function whose last operation it is."""
+    """`output`, with a note at its grad_fn that `function`, which PyTorch composes of several
+    operations, computed it from `operands`.
+    """
     if output.record is not None:
         output.record.composed = Composed(function, operands, [x.edge for x in operands])
     return output
@@ -68,7 +71,7 @@ def rename(tensor: Tensor, name: str) -> None:
 
 
 def detached(tensor: Tensor) -> Tensor:
-    """A tensor that shares memory, detached from the graph."""
+    """A tensor with the same memory that is not connected to the graph."""
     output = Tensor(tensor.data, tensor.dtype)
     output.version, output.level = tensor.version, tensor.level
     output.inference = tensor.inference
@@ -76,9 +79,7 @@ def detached(tensor: Tensor) -> Tensor:
 
 
 def copied(gradient: Tensor) -> Tensor:
-    """A copy of a gradient through which gradients flow, as backward(create_graph=True) makes of a
-    gradient that it accumulates.
-    """
+    """A copy of a gradient with grad_fn CopyBackwards, as backward(create_graph=True) stores it."""
     output = detached_copy(gradient)
     if gradient.requires_grad:
         edges = [None, gradient.edge]
@@ -88,7 +89,7 @@ def copied(gradient: Tensor) -> Tensor:
 
 
 def detached_copy(tensor: Tensor) -> Tensor:
-    """A leaf with a copy of the elements."""
+    """A leaf with a copy of the elements that requires no gradient."""
     return Tensor(np.array(tensor.data), tensor.dtype)
 
 
@@ -98,7 +99,7 @@ def zeros_like(tensor: Tensor) -> Tensor:
 
 
 def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
-    """The grad_fn of an operation that sends zeros to its sources."""
+    """A grad_fn whose backward returns zeros for all `sources`."""
     tensors = [s if isinstance(s, Tensor) else None for s in sources]
     shapes = [None if t is None else (t.shape, t.dtype) for t in tensors]
 
@@ -114,14 +115,14 @@ def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
 
 
 def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
-    """An output with a grad_fn that sends zeros, if one of its sources requires a gradient."""
+    """`output`, with a grad_fn that returns zeros if a source requires a gradient."""
     if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
         output.set_record(zero_record(name, sources, output))
     return output
 
 
 class Underived:
-    """The backward of an operation that PyTorch does not differentiate: raises an error."""
+    """The backward of an operation that PyTorch does not differentiate: it raises an error."""
 
     places: tuple[int, ...] = ()
 
@@ -130,7 +131,7 @@ class Underived:
 
     @property
     def name(self) -> str | None:
-        """The name of its grad_fn, if not that of the operator."""
+        """The name of the grad_fn; None if it is that of the operator."""
         return "NotImplemented" if self.message.startswith("derivative for aten") else None
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
@@ -150,7 +151,7 @@ QR = {
 def underived(
     message: str, name: str | None, inputs: Sequence[Any], output: Tensor, line: int | None
 ) -> None:
-    """Give a tensor a grad_fn whose backward raises an error."""
+    """Give a tensor a grad_fn whose backward raises the error `message`."""
     back = Underived(message)
     edges = [i.edge if isinstance(i, Tensor) else None for i in inputs]
     metas = [Meta(output.shape, output.dtype)]

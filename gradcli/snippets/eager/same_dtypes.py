@@ -1,4 +1,4 @@
-"""Functions whose tensors must have the same dtype, and their error messages."""
+"""Functions whose tensor arguments must have the same dtype, and the errors if they differ."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ FLOATS = "cdist only supports floating-point dtypes, X{} got: {}"
 
 def _one_dtype(*names: str, says: Says, of: int = 2) -> None:
     """Register a check that the first `of` tensors have the same dtype. `says` builds the message
-    from the names of their dtypes, once as in Float and Long, once as in float and long.
+    from two lists of the dtypes' names: ["Float", "Long"] and ["float", "long int"].
     """
 
     def function(*args: Any, **_: Any) -> None:

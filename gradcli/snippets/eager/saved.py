@@ -1,6 +1,5 @@
-"""Saves tensors for the backward pass: those that PyTorch saves or gradcli's rule depends on.
-
-A tensor that PyTorch does not save, or that is about to be overwritten, is copied.
+"""Saves tensors for the backward pass: those that PyTorch saves, and those on which gradcli's
+derivative rule depends.
 """
 
 import math
@@ -22,10 +21,11 @@ def saved_inputs(
     arrays: Sequence[Any],
     into: Tensor | None,
 ) -> list[tuple[int, Saved | None, Any]]:
-    """For each input that the backward pass depends on: its position, the saved tensor, or else its
-    array.
+    """The saved values of the inputs on which the backward pass depends.
 
-    A tensor that PyTorch does not save, or that is about to be overwritten, is copied.
+    Returns triples: the input's position, the saved tensor or None, and the array if there is no
+    saved tensor. A tensor that PyTorch does not save, or that the operation overwrites (`into`), is
+    copied.
     """
     in_pytorch = back.saved.places
     result: list[tuple[int, Saved | None, Any]] = []
@@ -48,7 +48,7 @@ def saved_inputs(
 
 
 def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
-    """A saved copy of an input with its grad_fn; `in_pytorch`: PyTorch saves the input, too."""
+    """A saved copy of an input, with its grad_fn. `in_pytorch`: PyTorch saves the input."""
     same = array.dtype.name == tensor.dtype.numpy
     copy = Tensor(np.array(array), tensor.dtype if same else None)
     copy.set_record(tensor.record, tensor.output)
@@ -60,14 +60,16 @@ def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
 
 
 def in_forward_mode() -> bool:
-    """Whether the innermost transform is forward mode, unaffected by later in-place changes."""
+    """Whether the innermost transform is jvp, for which later in-place changes do not matter."""
     return bool(MODE.transforms) and MODE.transforms[-1][0] == "jvp"
 
 
 def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
-    """The shape of the view of a factor that PyTorch's matmul saves: batches of rows as one matrix
-    for mm and mv, other batches with one batch dimension for bmm. None if it saves the factor
-    itself.
+    """The shape of the view of factor number `place` that PyTorch's matmul saves, or None if it
+    saves the factor itself.
+
+    matmul saves batches of rows as one matrix for mm and mv, and other batches with one batch
+    dimension for bmm.
     """
     if node.op.name == "linear":
         weight = node.inputs[1]
@@ -88,8 +90,8 @@ def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
 
 
 def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
-    """The shape in which einsum saves one of two operands: a batch of matrices for bmm, or with
-    dimensions of size 1 if nothing is summed. None if it is not known.
+    """The shape in which einsum saves operand number `place` of two: that of a batch of matrices
+    for bmm, or with dimensions of size 1 if nothing is summed. None if it is not known.
     """
     left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     terms = left.split(",")
@@ -111,7 +113,7 @@ def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
 
 
 def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved:
-    """The saved output; a copy if PyTorch does not save it."""
+    """The output as a saved tensor: itself, or a copy if PyTorch does not save it."""
     if back.saved.output and not in_forward_mode():
         return Saved(output, record).pack()
     saved = Saved(Tensor(output.data.copy(), output.dtype), record)
@@ -122,10 +124,10 @@ def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved
 def save_unread(
     back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
 ) -> None:
-    """Save the output, and inputs that PyTorch saves although gradcli's rule does not depend on
-    them.
+    """Save the output, if PyTorch or the derivative rule uses it, and inputs that PyTorch saves
+    although the rule does not depend on them.
 
-    An input that the operation overwrites is not saved: it is the output.
+    An input that the operation overwrites is the output, and is not saved as an input.
     """
     for place in back.saved.places:
         tensor = inputs[place]

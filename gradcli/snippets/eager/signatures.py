@@ -1,7 +1,7 @@
-"""PyTorch's errors for arguments that match no overload of a native function.
+"""PyTorch's errors for arguments that match no overload of a native function (one written in C++).
 
-Knows the overloads in `signatures.txt` and PyTorch's argument parser; used only after a call has
-failed.
+This module reads the overloads in `signatures.txt` and imitates PyTorch's argument parser. It is
+used only after a call has failed.
 """
 
 import re
@@ -20,7 +20,7 @@ from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
 IN_PYTHON = ("Tensor.norm", "Tensor.split")  # the methods of the table that are written in Python
-TAKE_NUMBERS = ("add", "sub", "mul", "div", "copy")  # in place of tensors
+TAKE_NUMBERS = ("add", "sub", "mul", "div", "copy")  # functions that accept numbers as tensors
 
 
 class Parameter(NamedTuple):
@@ -31,7 +31,7 @@ class Parameter(NamedTuple):
     optional: bool
     allows_none: bool
     by_name: bool
-    sizes: int  # n of `int[n]`, in whose place one number may be passed; otherwise 0
+    sizes: int  # n of `int[n]`, for which one integer may be passed; else 0
 
 
 class Overload(NamedTuple):
@@ -51,19 +51,19 @@ class Overload(NamedTuple):
         return sum(not p.optional for p in self.parameters)
 
     def takes(self, count: int) -> bool:
-        """Whether a call with so many arguments may match."""
+        """Whether a call with `count` arguments can match."""
         return self.least <= count <= len(self.parameters)
 
 
 class Function(NamedTuple):
-    """The overloads of a function, and whether deprecated ones exist."""
+    """The overloads of a function. `older`: it also has deprecated ones, which are not listed."""
 
     overloads: tuple[Overload, ...]
     older: bool = False
 
 
 class Misfit(Exception):
-    """An argument does not match; the message says why."""
+    """Raised for an argument that does not match a parameter, with PyTorch's reason."""
 
 
 @cache
@@ -82,7 +82,7 @@ def functions() -> dict[str, Function]:
 
 
 def overload_of(text: str) -> Overload:
-    """An overload as errors list it: "(int dim, bool keepdim = False)"."""
+    """An overload from the text in PyTorch's errors, such as "(int dim, bool keepdim = False)"."""
     parameters, by_name = [], False
     for part in filter(None, text[1:-1].split(", ")):  # "int dim", "str? rounding_mode = None"
         if part == "*":
@@ -105,8 +105,8 @@ def overload_of(text: str) -> Overload:
 
 
 def _name_of(path: str) -> str:
-    """The name of a function in errors: those of torch.linalg have a prefix, methods written in
-    Python their class.
+    """The name of a function in errors: linalg_inv for torch.linalg.inv, Tensor.norm for methods
+    written in Python, else the last part of the path.
     """
     module, _, name = path.rpartition(".")
     if path in IN_PYTHON:
@@ -153,7 +153,7 @@ def refuse_overloads(
 
 
 def torch_name(path: str, name: str) -> str:
-    """The name of a parameter that NumPy's name for it stands for."""
+    """PyTorch's name of a parameter: dim for NumPy's axis."""
     return name if path in IN_PYTHON else ALIASES.get(name, name)
 
 
@@ -166,7 +166,9 @@ def with_torch_names(path: str, named: dict[str, Any]) -> dict[str, Any]:
 
 
 def knows(path: str, named: Mapping[str, Any]) -> bool:
-    """Whether no overload lacks these keywords, or the function is not in the table."""
+    """Whether all keywords are parameters of some overload of the function. True for a function
+    that is not in the table.
+    """
     names = _names(path)
     return path not in functions() or all(torch_name(path, k) in names for k in named)
 
@@ -186,7 +188,7 @@ def _refuse_any(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Non
 
 
 def _typed(overload: Overload) -> str | tuple[str, ...]:
-    """An overload in the form that `no_overload` lists."""
+    """An overload as a tuple of its parameters, as `no_overload` expects it."""
     return tuple(overload.text[1:-1].split(", "))
 
 
@@ -200,7 +202,7 @@ class _Parser:
         self.as_written = list(named)
 
     def fit(self, overload: Overload) -> None:
-        """Raise Misfit if the arguments do not match an overload."""
+        """Match the arguments with an overload. Raises Misfit if they do not match."""
         first = overload.parameters[0] if overload.parameters else None
         listed = first is not None and overload.positional == 1 and first.kind == "tuple of ints"
         several = listed and bool(self.args) and self._integer(self.args[0])
@@ -236,7 +238,7 @@ class _Parser:
             raise Misfit(f"{self.name}() {text} '{extra or next(iter(self.named))}'")
 
     def unpack(self, overload: Overload) -> None:
-        """Raise the error for sizes that start with an integer and go on with something else."""
+        """Raise PyTorch's error for sizes whose first item is an integer but a later one is not."""
         for k, parameter in enumerate(overload.parameters):
             if parameter.kind != "tuple of ints":
                 continue
@@ -282,7 +284,7 @@ class _Parser:
         quote = "'" if in_python else '"'
         required = [p.name for p in overload.parameters[place:] if not p.optional]
         names = [f"{quote}{n}{quote}" for n in required]
-        plural = "s" if len(names) == 1 and not in_python else ""  # as PyTorch has it, reversed
+        plural = "s" if len(names) == 1 and not in_python else ""  # PyTorch's plural is reversed
         listed = ", ".join(names)
         return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"
 

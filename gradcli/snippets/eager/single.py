@@ -1,4 +1,4 @@
-"""Operators in single precision with the rounding of PyTorch's CPU kernels.
+"""Operators in float32 with the rounding of PyTorch's CPU kernels.
 
 The steps are those of the kernels: cascade sums, fused multiply-adds, intermediate results in
 double precision. So results agree with PyTorch's to the last digit; those of matrix products only
@@ -33,7 +33,7 @@ TILE, TILED_ROWS = 16, 12
 Kernel = Callable[..., Any]
 KERNELS: dict[str, Kernel] = {}
 BACKWARDS: dict[str, Kernel] = {}  # (g, *inputs, output) -> the gradient of the first input
-CONDITIONS: dict[str, Callable[..., bool]] = {  # for kernels that are known for some arguments only
+CONDITIONS: dict[str, Callable[..., bool]] = {  # when a kernel applies, if not always
     "vector_norm": lambda x, *, dim, keepdim, ord: (
         ord == 2 and x.size > 0 and len(axes(dim, x.ndim)) in (1, x.ndim)
     ),
@@ -41,12 +41,14 @@ CONDITIONS: dict[str, Callable[..., bool]] = {  # for kernels that are known for
 
 
 def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
-    """The kernel of a composite operator; None unless all floats are in single precision."""
+    """The kernel of a composite operator; None if there is none or some floats are not float32."""
     return KERNELS.get(name) if _single(arrays) else None
 
 
 def kernel_of(name: str, otherwise: Kernel) -> Kernel:
-    """The kernel of an operator, which runs if all floats are in single precision."""
+    """The function that computes an operator: the kernel of this file if it has one and all floats
+    are float32, else `otherwise`.
+    """
     kernel = KERNELS.get(name)
     if kernel is None:
         return otherwise
@@ -70,24 +72,24 @@ def _kernel(*names: str) -> Callable[[Kernel], Kernel]:
 
 
 def _single(arrays: Sequence[Any]) -> bool:
-    """Whether there are floating arrays, and all of them are in single precision."""
+    """Whether at least one array is of floats, and all such arrays are float32."""
     dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray | np.generic)]
     return np.float32 in dtypes and all(d == np.float32 or d.kind in "bi" for d in dtypes)
 
 
 def fused_sum(name: str, a: Any, b: Any, alpha: Any) -> Any:
-    """`a + alpha * b`, or with the name "sub" `a - alpha * b`, rounded once."""
+    """`a + alpha * b`, or `a - alpha * b` if `name` is "sub", rounded once."""
     return fused(-alpha if name == "sub" else alpha, b, a)
 
 
 def fused(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, rounded once."""
+    """a * b + c in float32, rounded once: the float64 product of two float32 numbers is exact."""
     return (_double(a) * _double(b) + _double(c)).astype(np.float32)
 
 
 def fused_double(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c in double precision, rounded once: the rounding errors of the product (Dekker 1971)
-    and of the sum (Knuth) are added to it.
+    """a * b + c in float64, rounded once: the rounding errors of the product (Dekker 1971) and of
+    the sum (Knuth) are computed, and added to the sum.
     """
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
@@ -105,7 +107,7 @@ def _halves(x: Any) -> tuple[Any, Any]:
 
 
 def _double(x: Any) -> Any:
-    """Single precision converted to double; other values unchanged."""
+    """float32 converted to float64; other values unchanged."""
     return np.asarray(x, np.float32).astype(np.float64)
 
 
@@ -113,7 +115,7 @@ def _double(x: Any) -> Any:
 
 INVERSE, HIGH, LOW = np.float32(1.44269502), np.float32(0.693145752), np.float32(1.42860677e-06)
 SERIES = (0.000198527618, 0.00139304355, 0.00833336078, 0.0416664854, 0.166666672, 0.5)
-SMALLEST, LARGEST = -104, 100  # below and above which the result is 0 and inf
+SMALLEST, LARGEST = -104, 100  # the result is 0 below, and inf above
 
 
 def _exp(x: Any) -> Any:
@@ -134,12 +136,12 @@ def _vector_exp(x: Any) -> Any:
 
 
 def _in_vectors(size: int) -> int:
-    """How many of `size` elements are processed in whole vectors."""
+    """How many of `size` elements a vectorised loop processes; the rest is computed one by one."""
     return size // (4 * LANES) * 4 * LANES
 
 
 def _exp_by_vectors(x: Any) -> Any:
-    """Sleef's exponential for elements in whole vectors, the C library's for the rest."""
+    """exp: Sleef's for the elements that are computed in vectors, the C library's for the rest."""
     count = _in_vectors(np.size(x))
     if not count:
         return _exp(x)
@@ -152,12 +154,12 @@ def _exp_by_vectors(x: Any) -> Any:
 
 @_kernel("sum")
 def sum_along(x: Any, *, dim: Any, keepdim: bool) -> Any:
-    """The sum along dimensions."""
+    """The sum along the dimensions `dim`."""
     return total(x, axes(dim, np.ndim(x)), keepdim)
 
 
 def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
-    """The sum along dimensions."""
+    """The sum along the dimensions `axis`."""
     x = np.asarray(x)
     shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
     if not keepdims:
@@ -171,7 +173,7 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
 
 @_kernel("sum_to_size")
 def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
-    """The sum over the broadcast dimensions."""
+    """The sum over the broadcast dimensions, in the shape `shape`."""
     return total(x, summed_axes(x.shape, shape), keepdims=True).reshape(shape)
 
 
@@ -190,7 +192,7 @@ def mean(x: Any, *, dim: Any, keepdim: bool) -> Any:
 
 
 def _sums_along(x: Any, axis: tuple[int, ...]) -> Any:
-    """The sums along dimensions, without keepdim; terms are added in the order of their memory."""
+    """The sums along the dimensions `axis`, flattened; terms are added in the order of memory."""
     by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     others = [d for d in range(x.ndim) if d not in axis]
     groups = _merged_sizes(x, by_stride)
@@ -213,7 +215,7 @@ def _sums_along(x: Any, axis: tuple[int, ...]) -> Any:
 
 
 def _merged_sizes(x: Any, dims: Sequence[int]) -> list[int]:
-    """The sizes, innermost first; dimensions that are contiguous together count as one."""
+    """The sizes of `dims`, innermost first; dimensions without a gap between them are joined."""
     sizes: list[int] = []
     step = 0
     for d in dims:
@@ -226,8 +228,10 @@ def _merged_sizes(x: Any, dims: Sequence[int]) -> list[int]:
 
 
 def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
-    """The sums of columns. `steps` are the bytes from an element to the next row and to the next
-    column; groups of `across` columns have that step.
+    """The sums of the columns of a matrix, in the order of the kernel for this layout.
+
+    `steps` are the strides in bytes to the next row and the next column; only groups of `across`
+    columns have the latter.
     """
     size, columns = rows.shape
     if steps[0] == 4 and size >= LANES:
@@ -246,14 +250,14 @@ def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
 
 
 def _vectors(rows: Any) -> Any:
-    """Sums of contiguous columns, LANES terms at a time."""
+    """Sums of columns that are contiguous in memory, by LANES partial sums."""
     count = len(rows) // LANES * LANES
     lanes = _branches(rows[:count].reshape((-1, LANES, *rows.shape[1:])))
     return _one_by_one(np.concatenate([_one_by_one(rows[count:])[None], lanes]))
 
 
 def _branches(rows: Any) -> Any:
-    """Sums of columns, with BRANCHES partial sums."""
+    """Sums of columns: BRANCHES partial cascade sums, which are added at the end."""
     count = len(rows) // BRANCHES * BRANCHES
     sums = _cascade(rows[:count].reshape((-1, BRANCHES, *rows.shape[1:])))
     first = _one_by_one(np.concatenate([sums[:1], rows[count:]]))
@@ -261,7 +265,7 @@ def _branches(rows: Any) -> Any:
 
 
 def _cascade(rows: Any) -> Any:
-    """Sums of columns by blocks, whose sums are again added by blocks."""
+    """Cascade sums of columns: sums of blocks, then of blocks of these, up to LEVELS times."""
     parts = []
     for _ in range(LEVELS - 1):
         blocks = len(rows) // BLOCK
@@ -299,7 +303,7 @@ def cumprod(x: Any, *, dim: int) -> Any:
 
 @_kernel("matmul", "mm", "mv", "bmm", "dot")
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product, with terms added in PyTorch's order unless there are many."""
+    """The matrix product; if it is small, terms are added in PyTorch's order."""
     length = a.shape[-1]
     if length == 1:
         return _outer(a, b)
@@ -312,11 +316,11 @@ def matmul(a: Any, b: Any) -> Any:
     result = _of_two(left, right) if left.ndim == right.ndim == 2 else _of_many(left, right)
     result = result[..., 0] if b.ndim == 1 else result
     result = result[..., 0, :] if a.ndim == 1 else result
-    return np.ascontiguousarray(result)  # contiguous for any layout of the factors
+    return np.ascontiguousarray(result)  # PyTorch's result is contiguous, too
 
 
 def _of_many(left: Any, right: Any) -> Any:
-    """Products of several matrices: small ones are computed with plain loops."""
+    """Products of two batches of matrices; small matrices are multiplied with plain loops."""
     rows, columns, length = left.shape[-2], right.shape[-1], left.shape[-1]
     if right.ndim == 2:
         return _of_two(left.reshape(-1, length), right).reshape(*left.shape[:-1], columns)
@@ -333,9 +337,11 @@ def _of_many(left: Any, right: Any) -> Any:
 
 
 def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> Any:
-    """The product of two matrices. Groups of four rows are computed by fused multiply-adds, the
-    other rows and small matrices by plain sums. `place` is the position of the result in the memory
-    of a batch, on which the alignment of its rows depends.
+    """The product of two matrices. Whole groups of rows are computed by fused multiply-adds, the
+    rest by small kernels.
+
+    `place` is the position of the result in memory, in elements, on which the alignment of its rows
+    depends.
     """
     (rows, length), columns = left.shape, right.shape[1]
     if rows == columns == 1 and right.strides[1] == 4:
@@ -356,9 +362,7 @@ def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> 
 
 
 def _small_product(a: Any, b: Any, place: int) -> Any:
-    """The product of small matrices, with the order of terms that PyTorch's kernel has for the
-    memory layout of the factors.
-    """
+    """The product of two matrices by the small kernel for their layouts. `place` as in _of_two."""
     if a.strides[1] == b.strides[0] == 4:
         return _row_by_row(a, b)
     result = _terms(a, b)
@@ -368,20 +372,21 @@ def _small_product(a: Any, b: Any, place: int) -> Any:
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A matrix product with one term in each element; for a vector -0 becomes 0."""
+    """A matrix product with inner dimension 1; -0 becomes 0 if a factor has one row or column."""
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
 
 
 def _terms(a: Any, b: Any) -> Any:
-    result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # adding to 0: no sum is -0
+    """The matrix product, with the terms of each element added in order."""
+    result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # sums start at 0, so that none is -0
     for k in range(1, a.shape[-1]):
         result = result + a[..., :, k : k + 1] * b[..., k : k + 1, :]
     return result
 
 
 def _fused_terms(a: Any, b: Any) -> Any:
-    """A product by fused multiply-adds; the sums of panels of PANEL terms are added."""
+    """A matrix product by fused multiply-adds within panels of terms, whose sums are added."""
     length = a.shape[1]
     panel = length if length <= PANEL else min(length // 2, PANEL)
     a, b = _double(a), _double(b)
@@ -406,9 +411,7 @@ def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
 
 
 def _in_eights(terms: Any) -> Any:
-    """Sums of columns in groups of eight terms: four are added to the total one by one, then the
-    sum of the other four.
-    """
+    """Sums of columns by eight terms: four are added one by one, then the sum of four."""
     count = len(terms) // 8 * 8
     total = np.zeros(terms.shape[1:], np.float32)
     for start in range(0, count, 8):
@@ -418,8 +421,10 @@ def _in_eights(terms: Any) -> Any:
 
 
 def _row_by_row(a: Any, b: Any) -> Any:
-    """A matrix product, four columns at a time with four partial sums per element, the remaining
-    columns with eight. Terms before the first aligned one of a row are added first.
+    """A matrix product, four columns at a time with four partial sums for each element; the
+    remaining columns have eight.
+
+    The terms before the first aligned element of a row are added first.
     """
     start = a.__array_interface__["data"][0] // 4
     before = -(start + a.strides[0] // 4 * np.arange(len(a))) % 4
@@ -434,8 +439,10 @@ def _row_by_row(a: Any, b: Any) -> Any:
 
 
 def _by_vector(terms: Any) -> Any:
-    """Sums of rows, four rows at a time with four partial sums; the first of these starts with the
-    terms beyond a multiple of four. The remaining rows have four or eight partial sums.
+    """Sums of rows, four rows at a time with four partial sums; the remaining rows have four or
+    eight.
+
+    If the length is no multiple of four, the first partial sum starts with the excess terms.
     """
     fours, length = len(terms) // 4 * 4, terms.shape[1]
     columns = terms.T
@@ -446,8 +453,10 @@ def _by_vector(terms: Any) -> Any:
 
 
 def _in_lanes(terms: Any, first: int, lanes: int, block: int = 0) -> Any:
-    """Sums of columns: `first` terms are added one by one and start the first of `lanes` partial
-    sums over whole blocks; the partial sums are added in halves, then the remaining terms.
+    """Sums of columns by `lanes` partial sums.
+
+    The first `first` terms are added one by one, and start the first partial sum. Whole blocks of
+    `block` terms follow. The partial sums are added pairwise, then the remaining terms.
     """
     block = block or lanes
     end = first + (len(terms) - first) // block * block
@@ -463,7 +472,7 @@ def _in_lanes(terms: Any, first: int, lanes: int, block: int = 0) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    """The dot product, in two or four partial sums of four lanes; other terms join the first."""
+    """The dot product by two or four sums of four lanes; excess terms are added to the first."""
     terms = a * b
     size, fours = len(terms), len(terms) // 4
     if size < 4:
@@ -508,8 +517,8 @@ def _tanh(x: Any) -> Any:
 def softplus(x: Any, *, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta x)) / beta, each step rounded."""
     scaled = x * np.float32(beta)
-    bent = _log1p(_exp_by_vectors(np.minimum(scaled, np.float32(threshold)))) / np.float32(beta)
-    return np.where(scaled > threshold, x, bent)
+    smooth = _log1p(_exp_by_vectors(np.minimum(scaled, np.float32(threshold)))) / np.float32(beta)
+    return np.where(scaled > threshold, x, smooth)
 
 
 @_kernel("logsigmoid")
@@ -520,13 +529,13 @@ def logsigmoid(x: Any) -> Any:
 
 @_kernel("logistic_terms")
 def logistic_terms(x: Any, target: Any) -> Any:
-    """The terms of binary_cross_entropy_with_logits, each step rounded."""
+    """The terms of binary_cross_entropy_with_logits before reduction, each step rounded."""
     return (np.float32(1) - target) * x - logsigmoid(x)
 
 
 @_kernel("weighted_logistic_terms")
 def weighted_logistic_terms(x: Any, target: Any, weight: Any) -> Any:
-    """The terms of binary_cross_entropy_with_logits with pos_weight, each step rounded."""
+    """logistic_terms with pos_weight, each step rounded."""
     factor = (weight - np.float32(1)) * target + np.float32(1)
     return (np.float32(1) - target) * x - logsigmoid(x) * factor
 
@@ -539,7 +548,7 @@ def mish(x: Any) -> Any:
 
 @_kernel("elu")
 def elu(x: Any, *, alpha: float) -> Any:
-    """alpha (exp(x) - 1) below 0: the difference is rounded, then scaled."""
+    """x for x > 0, else alpha * (exp(x) - 1), rounded before and after the multiplication."""
     return np.where(x > 0, x, _expm1(np.minimum(x, np.float32(0))) * np.float32(alpha))
 
 
@@ -555,7 +564,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 @_kernel("gelu")
 def gelu(x: Any, *, approximate: str) -> Any:
-    """The tanh approximation of gelu; NotImplemented for the exact function."""
+    """gelu with approximate="tanh"; NotImplemented for the exact function."""
     if approximate != "tanh":
         return NotImplemented
     inner = np.float32(math.sqrt(2 / math.pi)) * fused(x * x * x, np.float32(0.044715), x)
@@ -564,7 +573,7 @@ def gelu(x: Any, *, approximate: str) -> Any:
 
 @_kernel("lerp")
 def lerp(a: Any, b: Any, weight: Any) -> Any:
-    """Linear interpolation, computed from the nearer end."""
+    """a + weight * (b - a), computed from b if |weight| >= 0.5."""
     weight = np.float32(weight)
     near = fused(weight, b - a, a)
     return np.where(np.abs(weight) < 0.5, near, fused(weight - np.float32(1), b - a, b))
@@ -572,13 +581,15 @@ def lerp(a: Any, b: Any, weight: Any) -> Any:
 
 @_kernel("addcmul")
 def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
-    """a + (value b) c, with a fused multiply-add."""
+    """a + (value * b) * c, with a fused multiply-add."""
     return fused(np.float32(value) * b, c, a)
 
 
 @_kernel("pow")
 def power(a: Any, b: Any) -> Any:
-    """a ** b in double precision, except exponents that PyTorch computes by products and roots."""
+    """a ** b, computed in double precision, except for exponents such as 2 and 0.5, for which
+    PyTorch multiplies or takes roots.
+    """
     if type(b) in (int, float) and b in (2, 3, 0.5, -0.5, -1, 1, 0):
         return SHORT_POWERS[b](a) if b in SHORT_POWERS else np.power(a, np.float32(b))
     return np.power(_double(a), _double(b)).astype(np.float32)
@@ -589,9 +600,7 @@ def power(a: Any, b: Any) -> Any:
 
 @_kernel("softmax")
 def softmax(x: Any, *, dim: int) -> Any:
-    """exp(x - max) times the inverse of its sum; along a dimension other than the last, divided by
-    it.
-    """
+    """exp(x - max(x)) / sum; along the last dimension, times the reciprocal of the sum."""
     if not np.ndim(x):
         return np.exp(x - x)
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
@@ -607,7 +616,7 @@ def softmax(x: Any, *, dim: int) -> Any:
 
 @_kernel("log_softmax")
 def log_softmax(x: Any, *, dim: int) -> Any:
-    """x - max, minus the logarithm of the sum of exponentials."""
+    """x - max(x), minus the logarithm of the sum of exponentials."""
     if not np.ndim(x):
         return x - x
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
@@ -629,7 +638,9 @@ def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
 
 
 def _length(rows: Any) -> Any:
-    """The Euclidean norm of columns: LANES squares at a time, then four, then fused."""
+    """Euclidean norms of columns. Squares are added LANES at a time, then four at a time, the
+    remaining ones by fused multiply-adds.
+    """
     squares = rows * rows
     in_lanes, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
     lanes = _one_by_one(squares[:in_lanes].reshape((-1, LANES, *rows.shape[1:])))
@@ -640,7 +651,7 @@ def _length(rows: Any) -> Any:
 
 
 def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
-    """The sum along a dimension, with `wide` partial sums."""
+    """The sum along a dimension, by `wide` partial sums."""
     rows = np.moveaxis(x, dim, 0)
     if len(rows) >= wide:
         count = len(rows) // wide * wide
@@ -655,7 +666,7 @@ def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
 
 @_kernel("nll_loss")
 def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, reduction: str) -> Any:
-    """The loss of a batch, added up in blocks."""
+    """nll_loss of a batch by a cascade sum; NotImplemented for other arguments."""
     if x.ndim != 2 or reduction == "none":
         return NotImplemented
     counted = [k for k, label in enumerate(target.tolist()) if label != ignore_index]
@@ -675,12 +686,12 @@ def cross_entropy(
     reduction: str,
     label_smoothing: float,
 ) -> Any:
-    """The loss for class probabilities, or with smoothed labels; every step rounded."""
+    """cross_entropy of probabilities or with label smoothing; else NotImplemented."""
     axis = min(x.ndim - 1, 1)
     each, weights = -log_softmax(x, dim=axis), _per_class(weight, x, axis)
     if target.shape == x.shape:
         probabilities = _smoothed(target, label_smoothing, x.shape[axis])
-        return -_soft_loss(-each * probabilities * weights, axis, reduction)  # -0 if all are 0
+        return -_soft_loss(-each * probabilities * weights, axis, reduction)  # may be -0
     each = each * weights
     if x.ndim != 2 or not label_smoothing:
         return NotImplemented
@@ -699,7 +710,7 @@ def cross_entropy(
 
 
 def _soft_loss(each: Any, axis: int, reduction: str) -> Any:
-    """Losses of classes, summed over the classes and reduced over the batch."""
+    """Terms of a loss, summed over the classes (dimension `axis`) and reduced over the batch."""
     if reduction == "none":
         return _total(each, axis)
     total = _total(each)
@@ -712,21 +723,23 @@ def _total(x: Any, dim: int | None = None) -> Any:
 
 
 def _per_class(weight: Any, x: Any, axis: int) -> Any:
-    """Weights of classes in a shape that broadcasts with x; 1 without weights."""
+    """Class weights in a shape that broadcasts with x; 1 if `weight` is None."""
     if weight is None:
         return np.float32(1)
     return weight.reshape([-1 if d == axis else 1 for d in range(x.ndim)])
 
 
 def _smoothed(target: Any, smoothing: float, classes: int) -> Any:
-    """Probabilities of classes, mixed with equal ones."""
+    """Class probabilities with label smoothing."""
     if not smoothing:
         return target
     return target * np.float32(1 - smoothing) + np.float32(smoothing / classes)
 
 
 def _in_levels(places: Sequence[int], terms: Any) -> Any:
-    """A cascade sum of the terms at `places`, in blocks of BLOCK and blocks of these."""
+    """A cascade sum: the terms are added in blocks of BLOCK by their positions `places`, and the
+    sums of blocks again in blocks.
+    """
     sums = [np.float32(0)] * (2 * LEVELS)
     for place, term in zip(places, terms):
         sums[0] += term
@@ -745,7 +758,7 @@ def _in_levels(places: Sequence[int], terms: Any) -> Any:
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float
 ) -> Any:
-    """Layer normalisation: moments of each row by Welford's algorithm, then scaled."""
+    """Layer normalisation: mean and variance of each row by Welford's algorithm."""
     length = int(np.prod(normalized_shape))
     rows = x.reshape((-1, length)).T
     mean, var = _moments(rows)
@@ -756,8 +769,8 @@ def layer_norm(
 
 
 def _moments(rows: Any) -> tuple[Any, Any]:
-    """Mean and variance of columns: LANES partial moments, then the remaining rows, then all
-    combined.
+    """Mean and variance of columns by Welford's algorithm: LANES partial moments and those of the
+    remaining rows are combined.
     """
     blocks = len(rows) // LANES
     mean = square = np.zeros(rows.shape[1:], np.float32)
@@ -782,8 +795,8 @@ def _moments(rows: Any) -> tuple[Any, Any]:
 
 @_kernel("standardize")
 def standardize(x: Any, *, dim: Any, eps: float) -> Any:
-    """Standardised over the batch: variance by sums of squares of rounded differences, then one
-    fused step.
+    """(x - mean) / std over the dimensions `dim`, in one fused step. The variance is the mean of
+    squared differences.
     """
     axis = axes(dim, x.ndim)
     mean, var = _moments_of_batches(x, axis)
@@ -797,7 +810,7 @@ def _moments_of_batches(x: Any, axis: Sequence[int]) -> tuple[Any, Any]:
     others = [d for d in range(x.ndim) if d not in axis]
     rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
     count = np.float32(len(rows))
-    if x.ndim == 2:  # a partial sum for each half of the rows
+    if x.ndim == 2:  # one partial sum for each half of the rows
         half = -(-len(rows) // 2)
         parts = [p for p in (rows[:half], rows[half:]) if len(p)]
         mean = _one_by_one(np.stack([_one_by_one(p) for p in parts])) / count
@@ -818,7 +831,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Batch normalisation: each channel scaled and shifted in one fused step."""
+    """Batch normalisation: each channel is scaled and shifted by one fused multiply-add."""
     if training:
         mean, var = _moments_of_batches(x, [d for d in range(x.ndim) if d != 1])
         scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
@@ -834,7 +847,7 @@ COMPOSITES: dict[str, Kernel] = {"batch_norm": batch_norm}  # composite operator
 
 
 def _squares(rows: Any) -> Any:
-    """The sum of squares, by fused multiply-adds."""
+    """The sum of squares along the first axis, by fused multiply-adds."""
     total = np.zeros(rows.shape[1:], np.float32)
     for row in rows:
         total = fused(row, row, total)
@@ -846,7 +859,7 @@ def _squares(rows: Any) -> Any:
 
 def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
     """The kernel that computes the gradient of an operator's first input; None if there is none. If
-    not all floats are in single precision, only kernels in IN_DOUBLE count.
+    some floats are not float32, only the kernels of IN_DOUBLE apply.
     """
     return (BACKWARDS if _single(arrays) else IN_DOUBLE).get(name)
 
@@ -858,8 +871,10 @@ def _silu_back(g: Any, x: Any, y: Any) -> Any:
 
 
 def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
-    """The gradient of gelu: 1/2 is added last, so the gradient is exactly 0 far below 0."""
-    if approximate != "none" or np.size(x) == 1:  # a single number is not computed in a vector
+    """The gradient of gelu. The term 1/2 is added last, so the gradient is exactly 0 for very
+    negative x. None if the steps are not known.
+    """
+    if approximate != "none" or np.size(x) == 1:  # a vectorised kernel, not for one number
         return None
     half = np.float32(0.5)
     density = np.exp(_double(-half * x * x)).astype(np.float32) * np.float32(DENSITY)
@@ -877,6 +892,7 @@ def _layer_norm_back(
     normalized_shape: Any,
     eps: float,
 ) -> Any:
+    """The gradient of layer_norm with respect to its input."""
     length = int(np.prod(normalized_shape))
     rows, sent = x.reshape((-1, length)), g.reshape((-1, length))
     scale = np.float32(1) if weight is None else weight.reshape(-1)
@@ -890,7 +906,7 @@ def _layer_norm_back(
 
 
 def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    """y (g - sum(g y))."""
+    """The gradient of softmax: y * (g - sum(g * y))."""
     if not y.ndim:
         return None
     dim = dim % y.ndim
@@ -900,8 +916,8 @@ def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
 
 
 def _products_in_row(a: Any, b: Any) -> Any:
-    """sum(a b) along the first, contiguous axis: whole vectors, then the remaining terms fused.
-    None for more than two vectors with remaining terms.
+    """sum(a * b) along the first axis, which is contiguous: whole vectors, then the remaining terms
+    by fused multiply-adds. None if the order is not known.
     """
     wide = 2 * LANES
     count = len(b) // wide * wide
@@ -916,7 +932,7 @@ def _products_in_row(a: Any, b: Any) -> Any:
 
 
 def _products_in_column(a: Any, b: Any) -> Any:
-    """sum(a b) along the first axis, by fused multiply-adds."""
+    """sum(a * b) along the first axis, by fused multiply-adds."""
     total = np.zeros(b.shape[1:], np.float32)
     for left, right in zip(a, b):
         total = fused(left, right, total)
@@ -926,7 +942,7 @@ def _products_in_column(a: Any, b: Any) -> Any:
 def _huber_loss_back(
     g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str, delta: float
 ) -> Any:
-    """The gradient of huber_loss: the factor of the mean is multiplied in first."""
+    """The gradient of huber_loss; a mean's 1 / size is applied first."""
     if weight is not None:
         return None
     share = _reduction_factor(x, reduction)
@@ -938,8 +954,8 @@ def _huber_loss_back(
 def _smooth_l1_loss_back(
     g: Any, x: Any, target: Any, y: Any, *, reduction: str, beta: float
 ) -> Any:
-    """The gradient of smooth_l1_loss: the factor of the mean is multiplied in first. Elements that
-    fill no whole vector are divided by beta last, in double precision.
+    """The gradient of smooth_l1_loss. The factor 1 / size of a mean is applied first. Elements that
+    are not computed in vectors are divided by beta last, in double precision.
     """
     share, difference, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
     in_vectors = np.arange(x.size) < _in_vectors(x.size)
@@ -951,7 +967,7 @@ def _smooth_l1_loss_back(
 def _binary_cross_entropy_back(
     g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str
 ) -> Any:
-    """The gradient of binary_cross_entropy: the division by the size comes last."""
+    """The gradient of binary_cross_entropy; a mean's 1 / size comes last."""
     slope = g * (x - target) / np.maximum(np.float32(EPSILON), (np.float32(1) - x) * x)
     slope = slope if weight is None else slope * weight
     return slope / np.float32(x.size) if reduction == "mean" else slope
@@ -960,7 +976,7 @@ def _binary_cross_entropy_back(
 def _logistic_back(
     g: Any, x: Any, target: Any, weight: Any, positive: Any, y: Any, *, reduction: str
 ) -> Any:
-    """The gradient of binary_cross_entropy_with_logits: the division by the size comes last."""
+    """The gradient of binary_cross_entropy_with_logits; a mean's 1 / size comes last."""
     if positive is None:
         slope = sigmoid(x) - target
     else:
@@ -981,7 +997,7 @@ def _cross_entropy_back(
     reduction: str,
     label_smoothing: float,
 ) -> Any:
-    """The gradient of cross_entropy: that of log_softmax, whose seed is computed step by step."""
+    """The gradient of cross_entropy: that of log_softmax, from a stepwise rounded seed."""
     axis = min(x.ndim - 1, 1)
     classes, mean = x.shape[axis], reduction == "mean"
     sent = np.expand_dims(g, axis) if reduction == "none" and x.ndim > 1 else g
@@ -1003,17 +1019,17 @@ def _cross_entropy_back(
 
 
 def _weight_of(labels: Any, weight: Any) -> Any:
-    """The sum of the weights of labels; their number without weights."""
+    """The sum of the class weights of labels; the number of labels if `weight` is None."""
     return np.float32(labels.size) if weight is None else _total(weight[labels])
 
 
 def _reduction_factor(x: Any, reduction: str) -> Any:
-    """The factor of each element: 1 / size for a mean, otherwise 1."""
+    """The factor of each element in a reduction: 1 / size for a mean, else 1."""
     return np.float32(1 / x.size if reduction == "mean" and x.size else 1)
 
 
-EPSILON = 1e-12  # the least denominator of a slope of binary_cross_entropy
-DENSITY = 1 / math.sqrt(2 * math.pi)  # of the standard normal distribution at 0
+EPSILON = 1e-12  # smallest denominator in the gradient of binary_cross_entropy
+DENSITY = 1 / math.sqrt(2 * math.pi)  # density of the standard normal distribution at 0
 BACKWARDS |= {
     "binary_cross_entropy": _binary_cross_entropy_back,
     "binary_cross_entropy_with_logits": _logistic_back,
@@ -1032,7 +1048,9 @@ BACKWARDS |= {
 
 
 def _tanh_back(g: Any, x: Any, y: Any) -> Any:
-    """g (1 - y²), the difference rounded once: the error of y² is computed by splitting y."""
+    """The gradient of tanh in float64, g * (1 - y²), whose difference is rounded once: the rounding
+    error of y² is computed by splitting y (Dekker 1971).
+    """
     if y.dtype != np.float64:
         return None
     square, scaled = y * y, y * 134217729.0
@@ -1044,11 +1062,11 @@ def _tanh_back(g: Any, x: Any, y: Any) -> Any:
 
 
 IN_DOUBLE: dict[str, Kernel] = {"tanh": _tanh_back}
-MOST_ROWS = 5  # of a matrix that is eliminated here; LAPACK's steps for larger ones differ
+MOST_ROWS = 5  # largest matrix for which LAPACK's steps are known
 
 
 def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
-    """LU decomposition with pivoting: L and U in one matrix, the order of rows, its sign."""
+    """LU decomposition with pivoting: L and U in one matrix, the row order, and its sign."""
     lu, order, sign = np.array(matrix), list(range(len(matrix))), 1
     size = len(lu)
     for k in range(size):
@@ -1067,7 +1085,7 @@ def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
 
 
 def _minus_multiples(row: Any, factors: Any, rows: Any) -> Any:
-    """A row minus the sum of multiples of others."""
+    """`row` minus the sum of factors[k] * rows[k]."""
     if not len(rows):
         return row
     total = factors[0] * rows[0]
@@ -1084,7 +1102,7 @@ def solution(matrix: Any, right: Any) -> Any:
     x, size = np.array(right)[order], len(lu)
     for k in range(size):
         x[k] = _minus_multiples(x[k], lu[k, :k], x[:k])
-    step = 1 if size < 4 else -1  # in the order in which PyTorch adds the known terms
+    step = 1 if size < 4 else -1  # PyTorch's order of terms
     for k in reversed(range(size)):
         x[k] = _minus_multiples(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
         x[k] = x[k] * (np.float32(1) / lu[k, k])
@@ -1092,17 +1110,17 @@ def solution(matrix: Any, right: Any) -> Any:
 
 
 def inverse(x: Any, *, check: bool) -> Any:
-    """The inverse: the solution for the columns of the identity."""
+    """The inverse matrix: the solution of x @ X = I."""
     return solution(x, np.eye(len(x), dtype=np.float32))
 
 
 def solve(a: Any, b: Any, *, left: bool, check: bool) -> Any:
-    """The solution for a vector, or for each column of a matrix."""
+    """The solution X of a @ X = b, for a vector or a matrix b."""
     return solution(a, b)
 
 
 def det(x: Any) -> Any:
-    """The product of the pivots of the transpose, since LAPACK's matrices are column-major."""
+    """The determinant: the product of the pivots of x.T, as LAPACK is column-major."""
     lu, _, sign = eliminated(x.T)
     product = np.float32(1)
     for pivot in np.diag(lu):
@@ -1119,21 +1137,21 @@ CONDITIONS |= dict.fromkeys(("inv", "solve", "det"), _small)
 
 
 # ---- half precision ------------------------------------------------------------------------------
-# operations within which PyTorch computes in single precision and rounds intermediate results
+# PyTorch computes these operators in float32, but rounds some intermediate results.
 
 
 def in_half(
     name: str, dtype: str, narrow: Kernel, arrays: Sequence[Any], attrs: dict[str, Any]
 ) -> Any:
-    """The result of an operator in half precision, as a float32 array; `narrow` rounds an array to
-    `dtype`. NotImplemented if PyTorch does not round intermediate results of this operator.
+    """The result of an operator in half precision, as a float32 array. `narrow` rounds an array to
+    `dtype`. NotImplemented if PyTorch rounds no intermediate result of the operator.
     """
-    own = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
-    return own(narrow, *arrays, **attrs) if own else NotImplemented
+    kernel = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
+    return kernel(narrow, *arrays, **attrs) if kernel else NotImplemented
 
 
 def _log_softmax_in_half(narrow: Kernel, x: Any, *, dim: int) -> Any:
-    """log_softmax along the last dimension; the sum of exponentials and its log are rounded."""
+    """log_softmax along the last dimension; the sum and its logarithm are rounded."""
     if not x.ndim or dim not in (-1, x.ndim - 1):
         return NotImplemented
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
@@ -1146,7 +1164,7 @@ def _power_in_half(narrow: Kernel, a: Any, b: Any) -> Any:
 
 
 def _quotient_in_half(narrow: Kernel, a: Any, b: Any) -> Any:
-    """A number divided by a tensor: multiplied by the rounded reciprocal."""
+    """A number divided by a tensor: the number times the rounded reciprocal."""
     inverse = isinstance(a, int | float)
     return narrow(np.float32(1) / b) * np.float32(a) if inverse else NotImplemented
 
@@ -1156,4 +1174,4 @@ IN_HALF: dict[str, Kernel] = {
     "div": _quotient_in_half,
 }
 IN_BFLOAT16: dict[str, Kernel] = {"pow": _power_in_half}
-WIDE_NUMBERS = ("mul", "div")  # numbers stay in single precision; other operators round them
+WIDE_NUMBERS = ("mul", "div")  # operators that do not round a Python number to half precision

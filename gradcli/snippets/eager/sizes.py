@@ -1,4 +1,4 @@
-"""torch.Size: the shape of a tensor, as programs see it."""
+"""torch.Size: the shape of a tensor, as the program's value."""
 
 import math
 from typing import Any
@@ -23,7 +23,7 @@ SIZE = Class(
 
 
 def _joined(m: Machine, self: Instance, other: Any) -> Any:
-    """A size followed by a tuple, as a torch.Size."""
+    """A torch.Size with the sizes of `self`, then those of a tuple."""
     more = other.payload if isinstance(other, Instance) else other
     return shape_value(self.payload + more) if isinstance(more, tuple) else NotImplemented
 
@@ -33,12 +33,12 @@ def _joined_before(m: Machine, self: Instance, other: Any) -> Any:
 
 
 def _repeated(m: Machine, self: Instance, count: Any) -> Any:
-    """The sizes several times, as a torch.Size."""
+    """self * count, as a torch.Size."""
     return shape_value(self.payload * count) if isinstance(count, int) else NotImplemented
 
 
 def _sizes(m: Machine, self: Instance, place: Any) -> Any:
-    """One of the sizes, or a slice of them as a torch.Size."""
+    """self[place]: one size, or a torch.Size for a slice."""
     result = m.call(m.get(self.payload, "__getitem__"), (place,))
     return shape_value(result) if isinstance(result, tuple) else result
 

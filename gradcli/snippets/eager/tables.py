@@ -1,7 +1,5 @@
-"""Tables of PyTorch's functions that are not operators, by module.
-
-`@define("torch", "Tensor")` registers a function as `torch.NAME` and as a method of tensors, where
-NAME is its own name without a leading underscore.
+"""A module whose names are, in this order: the functions registered in TABLES for `places`, what
+`more(name)` returns, and operators. `members` are there from the start.
 """
 
 from collections.abc import Callable
@@ -27,13 +25,13 @@ PYTHON_CLASSES = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # Python's clas
 
 
 def dtype_of(value: Any) -> Any:
-    """The dtype that a Python class stands for; any other value is returned unchanged."""
+    """The dtype for Python's class float, int or bool; any other value is returned unchanged."""
     return PYTHON_CLASSES.get(value.name, value) if isinstance(value, Class) else value
 
 
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
-    """Register a function `(m, *args, **named)` in these modules: "torch", "Tensor", "F", "linalg",
-    ...
+    """Register a function `(m, *args, **named)`, where `m` is the interpreter, in these modules:
+    "torch", "Tensor", "F" (torch.nn.functional), "linalg" and others.
     """
 
     def register(function: Any) -> Any:
@@ -63,7 +61,7 @@ def module(
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
-        private = name.startswith("_") and not name.endswith("__")  # unknown to `has`
+        private = name.startswith("_") and not name.endswith("__")  # `has` knows public names only
         if result is MISSING and (private or has(path, name)):
             result = operator(name, *places) if operators else MISSING
             if result is MISSING:
@@ -78,9 +76,7 @@ MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")  # these take their dtype fr
 
 
 def number(value: Any) -> Any:
-    """A NumPy number as a Python number, also within a short list; other values are returned
-    unchanged.
-    """
+    """A NumPy number as a Python number, also in a short list; other values unchanged."""
     if isinstance(value, tuple | list):
         short = len(value) < MOST_SIZES
         holds = short and any(getattr(v, "array", None) is not None for v in value)
@@ -90,7 +86,9 @@ def number(value: Any) -> Any:
 
 
 def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
-    """A method of tensors, with NumPy numbers among its arguments converted to Python numbers."""
+    """`function`, a method of tensors, with NumPy numbers among its arguments converted to Python
+    numbers, and its keywords checked.
+    """
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
@@ -117,7 +115,9 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
 
 def _checked_names(m: Any, path: str, args: Any, named: dict[str, Any]) -> dict[str, Any]:
-    """Keywords with PyTorch's names in place of NumPy's; refuses those a function lacks."""
+    """The keywords of a call, with PyTorch's names in place of NumPy's. Raises PyTorch's error for
+    keywords that the function does not have.
+    """
     if not knows(path, named) or isinstance(named.get("dtype"), str):
         refuse_arguments(m, path, args, named)
     return with_torch_names(path, named)
@@ -144,7 +144,7 @@ IN_PYTHON = "torch.autograd"  # its functions are Python code, so Python checks 
 
 
 def _checked(path: str, value: Any) -> Any:
-    """A function of a module with checks of its tensors and `out=`; others unchanged."""
+    """A function of a module, with checks and support for `out=`; other values unchanged."""
     if not isinstance(value, Builtin) or path.startswith(IN_PYTHON):
         return value
     function = value.function
@@ -179,7 +179,7 @@ def _checked(path: str, value: Any) -> Any:
 
 
 def _own_name(path: str, name: str) -> str:
-    """The `__name__` of a function."""
+    """The `__name__` of a function, such as linalg_inv for torch.linalg.inv."""
     inner = path.removeprefix("torch.")
     if inner in ("fft", "linalg", "special"):
         return f"{inner}_{name}"
@@ -187,7 +187,9 @@ def _own_name(path: str, name: str) -> str:
 
 
 def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
-    """The result of a function; if it fails, PyTorch's error for arguments without an overload."""
+    """The result of a call. If it fails, raises PyTorch's error for arguments without a matching
+    overload, if that is the reason.
+    """
     try:
         return value.function(m, *args, **named)
     except REFUSED:
@@ -199,7 +201,7 @@ OVERRIDE = "__torch_function__"  # method of tensor-like classes of a program
 
 
 def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> None:
-    """Refuse, before the call, a wrong number of arguments or unknown names."""
+    """Refuse a wrong number of arguments, or unknown keywords, before the call."""
     check_places(path, name, len(args))
     check_keywords(path, name, len(args), named)
     if path == "torch" and name in CHECKED_FUNCTIONS and (named or len(args) != 1):
@@ -207,7 +209,7 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
 
 
 def check_places(path: str, name: str, count: int) -> None:
-    """Refuse more positional arguments than a function of PyTorch takes."""
+    """Refuse more positional arguments than a function accepts. `path` is its module."""
     message = message_if_too_many(path, name, count)
     if message == "":
         raise Unsupported(f"{name}() with {count} positional arguments")
@@ -216,7 +218,7 @@ def check_places(path: str, name: str, count: int) -> None:
 
 
 def _write_out(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
-    """Write a result into `out`."""
+    """Write a result into the argument `out`, after the checks of PyTorch."""
     if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
         raise Unsupported(f"{name}() with several outputs or an out tensor of another shape")
     if MODE.recording and any(t.requires_grad for t in (out, *operands)):
@@ -235,7 +237,7 @@ SUMS_OF_PRODUCTS = ("mm", "matmul", "bmm", "mv", "addmm", "addmv", "baddbmm", "a
 
 
 def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
-    """Refuse an `out` that shares memory with an operand, unless the operation is elementwise."""
+    """Refuse an `out` that shares memory with an operand that the operation reads after writing."""
     shared = any(np.may_share_memory(out.data, o.data) for o in operands)
     if shared and (name in SUMS_OF_PRODUCTS or all(o.ndim > out.ndim for o in operands)):
         raise Unsupported(f"{name}() with an out that shares memory with an input")
@@ -243,7 +245,9 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
 
 
 def operator(name: str, *places: str) -> Any:
-    """An operator of gradcli as a function that programs can call; MISSING if there is none."""
+    """An operator of gradcli as a function that programs can call, in place if the name ends with
+    an underscore; MISSING if there is none.
+    """
     others = [f"{place}.{name}" for place in places[1:] if place != "torch"]
     for full in (f"{places[0]}.{name}", *others, name):
         if not name.startswith("_") and calls.known(full):

@@ -1,8 +1,8 @@
 """Tensors, and autograd's graph of the operations that computed them.
 
-A tensor has a NumPy array, a version that counts changes, and a grad_fn. Views share memory with
-their base, so an in-place change is visible in all of them. This file knows no operation: each node
-of the graph (`Record`, a grad_fn) has its own backward function.
+A tensor has a NumPy array, a version counter, which counts in-place changes, and a grad_fn. Views
+share memory with their base, so an in-place change is visible in all of them. This module knows no
+operations: each node of the graph (`Record`, a grad_fn) has its own backward function.
 """
 
 import math
@@ -16,22 +16,22 @@ from .mode import MODE, recording
 
 
 class TensorClass(Class):
-    """The class of tensors. Members are created on first use by `find`, which the library sets: a
-    method for each operator.
+    """The class of tensors. Its members, such as the methods of operators, are created on first use
+    by `find`, which library/pytorch.py sets.
     """
 
     __slots__ = ("find",)
     find: Callable[[str], Any]
 
     def own(self, name: str) -> Any:
-        """The member of this name, or MISSING."""
+        """The member `name`; MISSING if tensors have none of this name."""
         if name not in self.members:
             self.members[name] = self.find(name)
         return self.members[name]
 
 
 TENSOR = TensorClass("Tensor", module="torch")
-DUAL = TensorClass("Tensor", (TENSOR,), module="torch")  # of dual tensors
+DUAL = TensorClass("Tensor", (TENSOR,), module="torch")  # the class of dual tensors
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
     "they have already been freed). Saved intermediate values of the graph are freed when you call "
@@ -60,7 +60,7 @@ IN_ANOMALY = (
 
 LABELS = {
     name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
-}  # names of grad_fns in messages
+}  # name of a grad_fn -> its name in messages
 INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
     "to get a normal tensor before doing inplace update.See "
@@ -69,9 +69,11 @@ INFERENCE = (
 
 
 class Version:
-    """The version counter of tensors that share memory: `number` counts their in-place changes,
-    `lines` has the lines of the program that made them. `unseen` counts changes through `.data`:
-    that tensor has another counter, whose `beside` is this one.
+    """The version counter of tensors that share memory.
+
+    `number` counts their in-place changes; `lines` has the program's lines that made them. The
+    tensor that `x.data` returns has a counter of its own, whose `beside` is the counter of x; its
+    changes are counted there in `unseen`.
     """
 
     __slots__ = ("beside", "lines", "number", "unseen")
@@ -85,9 +87,9 @@ class Version:
 class ViewOf(NamedTuple):
     """How a differentiable view was made, and its base.
 
-    `creation` is "" if the view may be changed in place, otherwise the reason why not: "multi" (one
-    of several outputs of an operation), "no_grad", "inference", "custom" (made in a Function).
-    `regenerate` makes a new grad_fn after the memory has changed.
+    `creation` is "" if the view may be changed in place; otherwise the reason why not: "multi" (one
+    of several outputs of an operation), "no_grad", "inference", "custom" (made in an autograd
+    Function). `regenerate` sets a new grad_fn after a change of the memory.
     """
 
     base: "Tensor"
@@ -95,12 +97,12 @@ class ViewOf(NamedTuple):
     regenerate: "Callable[[Tensor], None]"
 
 
-LARGE = 50_000  # bytes from which on a tensor counts against the memory budget
+LARGE = 50_000  # bytes; larger tensors count against the memory budget
 
 
 class Origin(NamedTuple):
-    """The call that computed a mask or an integer tensor, which has no grad_fn; `depth` is the
-    length of the longest chain of such calls that leads to it.
+    """The call that computed a tensor without grad_fn, such as a mask or an integer tensor. `depth`
+    is the length of the longest chain of such calls that leads to it.
     """
 
     op: Operator
@@ -110,7 +112,7 @@ class Origin(NamedTuple):
 
 
 class Composed(NamedTuple):
-    """A call that PyTorch computes by several operations: function, operands, their edges."""
+    """A call that PyTorch computes by several operations, with the edges of its operands."""
 
     function: str
     operands: Sequence[Any]
@@ -118,7 +120,7 @@ class Composed(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An edge of the graph, along which a gradient is sent: a node, and which of its outputs."""
+    """An edge of the graph, along which a gradient is sent: a node and the index of its output."""
 
     record: "Record | Accumulator"
     output: int
@@ -192,7 +194,9 @@ class Tensor(Object):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Strides in elements; where NumPy has 0 for a size of 1, that of a contiguous tensor."""
+        """Strides in elements. Where NumPy has stride 0 for a dimension of size 1, the stride of a
+        contiguous tensor.
+        """
         strides = [s // self.data.itemsize for s in self.data.strides]
         if 0 in strides:
             after = 1
@@ -206,22 +210,20 @@ class Tensor(Object):
 
     @property
     def record(self) -> "Record | None":
-        """The grad_fn; for a view, regenerated if its memory was changed after it was set."""
+        """The grad_fn. That of a view is regenerated if the memory was changed after it was set."""
         stale = self.view is not None and self.version.number != self.recorded_version
         if stale and self.view is not None and self.view.base.requires_grad:
             self.view.regenerate(self)
         return self._record
 
     def set_record(self, record: "Record | None", output: int = 0) -> None:
-        """Set the grad_fn, and which of its outputs this tensor is."""
+        """Set the grad_fn, and the number of its output that this tensor is."""
         self._record, self.output = record, output
         self.recorded_version = self.version.number
 
     @property
     def requires_grad(self) -> bool:
-        """Whether the tensor requires a gradient; a view without a grad_fn does if its base does,
-        as in PyTorch.
-        """
+        """Whether the tensor, or the base of which it is a view, requires a gradient."""
         if self._required or self._record is not None:
             return True
         return self.view is not None and self.view.base.requires_grad
@@ -250,11 +252,11 @@ class Tensor(Object):
         return Edge(self.accumulator, 0)
 
     def write(self, numbers: Any, place: Any = ...) -> None:
-        """Write elements, or those at an index."""
+        """Assign elements, or those at the index `place`, without counting a change."""
         self.data[place] = rounded(numbers, self.dtype)
 
     def changed(self) -> None:
-        """Count an in-place change; refuse one of an inference tensor outside inference mode."""
+        """Increment the version counter. Refuses inference tensors outside inference mode."""
         if self.inference and not MODE.inference and "counts_changes" not in self.fields:
             raise error("RuntimeError", INFERENCE)
         self.version.number += 1
@@ -278,22 +280,21 @@ class Meta(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """The outputs of an operation are elements of its only input, at these flat indices: an array
-    for each output.
-    """
+    """A note on an operation whose outputs are elements of its input: flat indices for each."""
 
     at: tuple[Any, ...]
 
 
 class Copied(NamedTuple):
-    """The output of an operation is a copy of the second input, in place of the first."""
+    """A note on an operation that overwrites its first input with its second: `value`."""
 
     value: Any
 
 
 class Overwritten(NamedTuple):
-    """The output of an operation is its first input, whose elements at these flat indices are
-    replaced by the result of `call` on them and the other inputs; `tensor` shares its memory.
+    """A note on an in-place operation on a part of a tensor: the elements of the first input at the
+    flat indices `at` were replaced by the result of `call` on them and the other inputs. `tensor`
+    shares the memory of that part.
     """
 
     tensor: Tensor
@@ -302,7 +303,7 @@ class Overwritten(NamedTuple):
 
 
 class Saved:
-    """A tensor saved for the backward pass, with its version when it was saved."""
+    """A tensor saved for the backward pass, with its version at that time."""
 
     __slots__ = (
         *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "unseen"),
@@ -314,7 +315,7 @@ class Saved:
         if tensor.inference and own_record is None:
             raise error("RuntimeError", INFERENCE_SAVED)
         self.tensor, self.owned = tensor, own_record is not None
-        self.in_pytorch = True  # whether PyTorch saves it, too
+        self.in_pytorch = True  # whether PyTorch saves this tensor
         self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch saves
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
@@ -327,7 +328,7 @@ class Saved:
         return self.tensor.version.unseen != self.unseen
 
     def pack(self) -> "Saved":
-        """Apply the program's pack hook, if there is one; returns itself."""
+        """Apply the program's pack hook (saved_tensors_hooks), if there is one. Returns `self`."""
         if self.hooks is not None:
             m, pack, _ = self.hooks
             with recording(False):
@@ -365,7 +366,7 @@ class Saved:
         maker = self.record if self.owned else tensor.record or self.record
         label, output = (maker.label if maker else ""), self.output
         if self.viewed_as is not None and tensor.requires_grad:
-            label, output = "AsStrided", 0  # a view is regenerated after the change
+            label, output = "AsStrided", 0  # the change gave the view this grad_fn
         origin = f", which is output {output} of {label}," if label else ""
         return CHANGED.format(
             type=tensor.dtype.type_name,
@@ -380,10 +381,11 @@ class Saved:
 class Record(Object):
     """A node of autograd's graph: the grad_fn of the outputs of one operation.
 
-    `edges` has an edge or None for each input; `metas` describe the outputs; `backward(m, record,
-    grads)` computes the gradients of the inputs from those of the outputs. `call` says how the
-    outputs were computed: a node with operands and output, or Elements, Copied, Overwritten; None
-    if not known. `composed` is the call of several operations of which this is the last, if any.
+    `edges` has an edge or None for each input. `metas` describe the outputs. `backward(m, record,
+    grads)` returns the gradients of the inputs for those of the outputs; `m` is the interpreter.
+    `call` is how the outputs were computed: (node, operands, output), or Elements, Copied or
+    Overwritten; None if not known. `composed` is the call of which this is the last of several
+    operations, or None.
     """
 
     __slots__ = (
@@ -425,20 +427,20 @@ class Record(Object):
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
         self.composed: Composed | None = None
-        # tensors that PyTorch saves, though `backward` does not need them
+        # tensors that PyTorch saves, but on which `backward` does not depend
         self.guards: list[Saved] = []
-        self.fused_with: list[Record] = []  # nodes of the same operation in PyTorch
+        self.fused_with: list[Record] = []  # nodes that are one node in PyTorch
         self.freed = self.saves_intermediate = False
         self.freed_line = 0
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
         self.tensor_hooks: dict[int, list[Any]] = {}  # by output
-        self.retained: dict[int, Tensor] = {}  # outputs that retain their gradient
+        self.retained: dict[int, Tensor] = {}  # outputs with retain_grad()
         self.fields: dict[str, Any] = {}
 
     @property
     def label(self) -> str:
-        """The name in messages, without Backward0."""
+        """The name in error messages, without Backward0: "Mul" for MulBackward0."""
         start, _, number = self.name.rpartition("Backward")
         return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
 
@@ -448,7 +450,7 @@ class Record(Object):
             self.freed, self.freed_line = True, MODE.place()
 
     def check_not_freed(self) -> None:
-        """Refuse to go through a node a second time if its saved tensors were freed."""
+        """Raise PyTorch's error if the saved tensors were freed by an earlier backward pass."""
         if self.freed:
             MODE.refused = self, None
             raise error("RuntimeError", FREED)
@@ -470,14 +472,14 @@ FUNCTION_RECORD = Class("BackwardCFunction", (RECORD,), module="torch.autograd.f
 
 
 def record_class(name: str) -> Class:
-    """The class of nodes with this name."""
+    """The class of the nodes with this name."""
     if name not in _classes:
         _classes[name] = Class(name, (RECORD,))
     return _classes[name]
 
 
 def function_class(name: str) -> Class:
-    """The class of nodes of a custom Function."""
+    """The class of the nodes of a custom autograd Function."""
     key = f"torch.autograd.function.{name}"
     if key not in _classes:
         _classes[key] = Class(name, (FUNCTION_RECORD,), module="torch.autograd.function")
@@ -492,7 +494,7 @@ class Accumulator(Object):
 
     def __init__(self, tensor: Tensor):
         self.tensor = tensor
-        self.metas = [Meta(tensor.shape, tensor.dtype)]  # when made: .data may be replaced later
+        self.metas = [Meta(tensor.shape, tensor.dtype)]  # .data may be replaced later
         self.cls = record_class("AccumulateGrad")
         self.fields: dict[str, Any] = {}
         self.hooks: list[Any] = []
@@ -505,20 +507,21 @@ class Accumulator(Object):
 
     @property
     def sequence(self) -> int:
-        """A leaf runs before all other nodes that are ready."""
+        """A large number: of the nodes that are ready, leaves run first."""
         return (1 << 64) - 1
 
 
 class UnknownAccumulator(Accumulator):
-    """The AccumulateGrad of a leaf whose `.data` got another shape after its use. PyTorch keeps the
-    former AccumulateGrad as long as a graph refers to it; whether one does is not known here.
+    """The AccumulateGrad of a leaf whose `.data` was replaced by a tensor of another shape. PyTorch
+    uses the former AccumulateGrad if a graph still refers to it; whether one does is not known
+    here.
     """
 
     __slots__ = ()
 
     @property
     def metas(self) -> list[Meta]:
-        """Raises: gradients that arrive are refused."""
+        """Raises Unsupported, so that gradients that arrive are refused."""
         raise Unsupported("backward to a leaf whose .data got another shape after the forward pass")
 
     @metas.setter
@@ -542,7 +545,7 @@ class Numberless(Tensor):
 
     @property
     def data(self) -> Any:
-        """Raises: there are no elements."""
+        """Raises Unsupported, as there are no elements."""
         raise Unsupported(self.reason)
 
     @data.setter
@@ -573,9 +576,11 @@ class MetaTensor(Numberless):
 
 
 class DualTensor(Numberless):
-    """A tensor with a tangent, within the level of forward mode in which it was made; afterwards it
-    is its primal. Operators compute its JVP (forward.applied); functions that would lose the
-    tangent by reading the elements are refused.
+    """A tensor with a tangent, for forward-mode AD.
+
+    It is dual in the level (dual_level()) in which it was made; afterwards it acts as its primal.
+    Operators compute its JVP (forward.applied); functions that would read the elements, and so lose
+    the tangent, raise Unsupported.
     """
 
     __slots__ = ("of_level", "primal", "tangent")
@@ -589,12 +594,12 @@ class DualTensor(Numberless):
 
     @property
     def lives(self) -> bool:
-        """Whether its level of forward mode has not ended."""
+        """Whether the level in which the tensor was made is still active."""
         return self.of_level == MODE.dual_level
 
     @property
     def data(self) -> Any:
-        """The elements of its primal, once the level has ended."""
+        """The elements of the primal, once the level has ended. Raises Unsupported before that."""
         if self.lives:
             raise Unsupported(self.reason)
         return self.primal.data
@@ -606,12 +611,12 @@ class DualTensor(Numberless):
 
 def scalar(value: Any) -> Any:
     """The number in a 0-dim tensor that requires no gradient; other values unchanged."""
-    stands = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
-    return value.data.item() if stands else value
+    is_number = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
+    return value.data.item() if is_number else value
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:
-    """The tensors among values, also within lists and tuples."""
+    """The tensors among `values`, also those in lists, tuples and dicts."""
     result: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):

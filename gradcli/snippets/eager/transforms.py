@@ -1,4 +1,4 @@
-"""The active transforms of torch.func, and what is refused inside them."""
+"""The active transforms of torch.func (vmap, grad, vjp, jvp), and what they do not allow."""
 
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ def in_vmap() -> bool:
 
 
 def in_jvp() -> bool:
-    """Whether the innermost transform is a jvp, in which no tensor requires grad."""
+    """Whether the innermost transform is jvp, in which tensors do not require gradients."""
     return [kind for kind, _ in running()][-1:] == ["jvp"]
 
 
@@ -72,8 +72,8 @@ def refuse_flag() -> None:
 
 
 def is_unbatched(tensor: "Tensor") -> bool:
-    """Whether a tensor is known to be the same for all rows of a vmap: it was made outside of the
-    vmap, or from unbatched tensors only.
+    """Whether a tensor is known to be the same for all rows of a vmap, because it was made outside
+    of the vmap, or only from such tensors.
     """
     return "unbatched" in tensor.fields or is_outside(tensor)
 
@@ -84,8 +84,10 @@ def is_outside(tensor: "Tensor") -> bool:
 
 
 def refuse_number(tensor: "Tensor", control_flow: bool) -> None:
-    """Refuse to read an element of a batched tensor; `control_flow`: for an `if` or `while`. Raises
-    Unsupported where it is not known whether a tensor made inside a vmap is batched.
+    """Refuse to read an element of a row of a vmap. `control_flow`: as the condition of an `if` or
+    `while`.
+
+    Raises Unsupported if it is not known whether a tensor depends on the mapped dimension.
     """
     if not in_vmap():
         return

@@ -1,4 +1,6 @@
-"""torch.typename: the name of a value's type in PyTorch's errors, or of a class or function."""
+"""torch.typename: the name of the type of a value, or the name of a class or function, in PyTorch's
+errors.
+"""
 
 from typing import Any
 
@@ -32,7 +34,7 @@ PREFIXED = ("torch.fft", "torch.linalg", "torch.special")  # modules whose funct
 
 @define("torch")
 def typename(m: Machine, obj: Any) -> str:
-    """The name of a value's type; the name of a class or a function itself."""
+    """The name of a class or a function; for any other value, that of its type."""
     if isinstance(obj, Tensor):
         return f"torch.{obj.dtype.legacy}"
     if isinstance(obj, Bound):

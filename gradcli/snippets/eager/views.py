@@ -1,7 +1,7 @@
-"""In-place operations on views: which ones are refused, and the grad_fns that they set.
+"""In-place operations on views: which ones PyTorch refuses, and the grad_fns that they set.
 
-A change of a view also changes its base: the base's grad_fn becomes CopySlices, and the view's,
-regenerated when it is needed, AsStridedBackward0.
+A change of a view also changes its base. The grad_fn of the base becomes CopySlices; that of the
+view becomes AsStridedBackward0, which is made when it is first needed.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ CUSTOM = (
     "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
     "this by cloning the output of the custom Function."
 )
-REASONS = {  # by the `creation` of a view
+REASONS = {  # `creation` of a view -> the reason in the error
     "no_grad": AMBIGUOUS.format("no_grad"),
     "inference": AMBIGUOUS.format("inference_mode"),
     "multi": MULTI,
@@ -78,9 +78,7 @@ CAPTURED = (
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """Make `output` a view of a tensor whose memory it shares; `creation` as in ViewOf, for
-    views that autograd records.
-    """
+    """Make `output` a view of the tensor `of`, whose memory it shares. `creation` as in ViewOf."""
     output.inference, output.level = of.inference, of.level
     if of.inference:
         output.version = of.version
@@ -98,8 +96,9 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 
 
 def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
-    """Whether an in-place operation within vmap would write batched values into a tensor that is
-    not batched. False if a transform within the vmap refuses it anyway.
+    """Whether an in-place operation in a vmap would write values that depend on the mapped
+    dimension into a tensor that does not. False if another transform inside the vmap refuses the
+    operation anyway.
     """
     if not in_vmap() or (MODE.transforms[-1][0] != "vmap" and target.level < len(MODE.transforms)):
         return False
@@ -109,15 +108,17 @@ def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
 
 
 def _is_outside(target: Tensor) -> bool:
-    """Whether a tensor was made outside of the vmap. Here vmap calls its function once per row, and
-    each call would change the tensor again.
+    """Whether a tensor was made outside of the vmap. The interpreter calls the function of a vmap
+    once for each row, so the tensor would be changed several times.
     """
     base = target.view.base if target.view else target
     return not {"batched", "unbatched"} & {*base.fields, *target.fields}
 
 
 def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") -> None:
-    """Refuse to write batched values into a tensor that is not batched; `name` for messages."""
+    """Refuse to write values that depend on the mapped dimension of a vmap into a tensor that does
+    not. `name` is PyTorch's name of the operation.
+    """
     if MODE.transforms and lacks_batch(target, [value]):
         raise error("RuntimeError", NOT_BATCHED.format(name))
 
@@ -125,8 +126,8 @@ def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") 
 def check_writable(
     target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False, called: str = ""
 ) -> None:
-    """Refuse in-place operations that PyTorch refuses; `repeats` as in check_memory, `called` as in
-    _check_captured.
+    """Refuse the in-place operations that PyTorch refuses. `repeats` as in check_memory, `called`
+    as in _check_captured.
     """
     if MODE.transforms:
         _check_captured(target, operands, called)
@@ -136,8 +137,8 @@ def check_writable(
 
 
 def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> None:
-    """Refuse to change, within a transform, a tensor from outside; `called` is the operator's name
-    in PyTorch, or "".
+    """Refuse to change a tensor from outside of a transform inside it. `called` is PyTorch's name
+    of the operator, or "".
     """
     around = [kind for kind, _ in MODE.transforms[target.level :]]
     batched = lacks_batch(target, operands)
@@ -150,8 +151,8 @@ def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> Non
 
 
 def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
-    """Refuse a target that overlaps with an operand, or whose elements share memory, unless the
-    function may write an element several times (`repeats`).
+    """Refuse an in-place operation on a tensor that overlaps an operand, or whose elements share
+    memory, unless the operation may write an element several times (`repeats`).
     """
     if not repeats and has_repeats(target):
         raise error("RuntimeError", SHARED_MEMORY)
@@ -163,13 +164,13 @@ def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool 
 
 
 def has_repeats(target: Tensor) -> bool:
-    """Whether several elements of a tensor share memory, as after expand()."""
+    """Whether several elements of a tensor have one memory location, as after expand()."""
     strides = zip(target.data.strides, target.shape)
     return target.numel > 0 and any(s == 0 and n > 1 for s, n in strides)
 
 
 def warn_of_repeats(target: Tensor, name: str) -> None:
-    """Warn of a function that writes to a tensor whose elements share memory."""
+    """Warn of an operation, such as index_put_, on a tensor whose elements share memory."""
     if name in REPEATING and has_repeats(target):
         MODE.warn(REPEATED.format(name, *REPEATING[name]))
 
@@ -186,7 +187,9 @@ def _check_autograd(target: Tensor, operands: Sequence[Tensor]) -> None:
 
 
 def check_view(view: Tensor, *, directly: bool) -> None:
-    """Refuse to change a view, or its memory, if autograd cannot follow the change."""
+    """Refuse to change a view if autograd cannot track the change. `directly`: the view itself is
+    changed, not its base or another view.
+    """
     creation = view.view.creation if view.view else ""
     if not creation:
         return
@@ -207,7 +210,9 @@ def check_view(view: Tensor, *, directly: bool) -> None:
 
 
 def readable(tensor: Tensor) -> bool:
-    """Whether grad_fn of a tensor can be read: not that of a view whose changes are refused."""
+    """Whether the grad_fn of a tensor can be read. Reading that of a view raises an error if its
+    memory was changed in a way that autograd cannot track.
+    """
     try:
         return tensor.record is None or True
     except Raised:
@@ -215,7 +220,9 @@ def readable(tensor: Tensor) -> bool:
 
 
 def _check_overlap(target: Tensor, other: Tensor) -> None:
-    """Refuse to write to memory that an operand reads, unless both are the same elements."""
+    """Refuse to write into memory that an operand occupies, unless target and operand are the same
+    elements in the same order.
+    """
     a, b = target.data, other.data
     if not np.may_share_memory(a, b):
         return
@@ -223,7 +230,7 @@ def _check_overlap(target: Tensor, other: Tensor) -> None:
         return
     if _is_dense(a) and _is_dense(b):
         raise error("RuntimeError", OVERLAP)
-    if np.shares_memory(a, b):  # PyTorch does not check further, and reads what it has written
+    if np.shares_memory(a, b):  # PyTorch does not detect this, and reads what it wrote
         check_output(target, other)
         raise Unsupported("an in-place change that also reads the memory that it writes")
 
@@ -252,7 +259,7 @@ def rebase(target: Tensor, record: Record) -> None:
 
 
 def retain_again(tensor: Tensor, before: Record | None) -> None:
-    """Retain the gradient of a tensor after an in-place change, if it was retained before."""
+    """After an in-place change, transfer retain_grad() from the former grad_fn to the new one."""
     after = tensor._record
     if tensor.retains_grad and before is not None and after is not None and before is not after:
         place = next((k for k, t in before.retained.items() if t is tensor), None)
@@ -289,7 +296,7 @@ def _extent(array: Any) -> int:
 
 
 def _regenerate(view: Tensor) -> None:
-    """Replace the grad_fn of a view, after its memory has changed."""
+    """Set a new grad_fn for a view, after its memory has changed."""
     assert view.view is not None
     check_view(view, directly=False)
     before = view._record
@@ -298,7 +305,7 @@ def _regenerate(view: Tensor) -> None:
 
 
 def regenerated(view: Tensor, base: Tensor) -> Record:
-    """The grad_fn of a view whose base has been changed since: AsStridedBackward0."""
+    """The grad_fn of a view whose base was changed after the view was made: AsStridedBackward0."""
     indices = flat_indices(view, base)
     meta = Meta(view.shape, view.dtype)
     shape = base.shape
@@ -310,20 +317,20 @@ def regenerated(view: Tensor, base: Tensor) -> Record:
 
 
 def scattered(values: Tensor, indices: Any, shape: tuple[int, ...]) -> Tensor:
-    """Zeros of a shape with `values` added at these flat indices."""
+    """Zeros of the given shape, with `values` added at the flat `indices`."""
     size = int(np.prod(shape, dtype=int))
     flat = call_operator("put_at", values, shape=(size,), index=(Array(indices),))
     return call_operator("reshape", flat, shape=shape)
 
 
 def gathered(tensor: Tensor, indices: Any) -> Tensor:
-    """The elements of a tensor at these flat indices."""
+    """The elements of a tensor at the flat `indices`."""
     flat = call_operator("reshape", tensor, shape=(tensor.numel,))
     return call_operator("getitem", flat, index=(Array(indices),))
 
 
 def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
-    """The grad_fn of a base, one of whose views was changed by the operation of `inner`."""
+    """The grad_fn of a base after an in-place change of a view, whose grad_fn is `inner`."""
     indices = flat_indices(view, base)
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
@@ -339,20 +346,20 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     call = None if inner.call is None else Overwritten(base, indices, inner.call)
     metas = [Meta(base.shape, base.dtype)]
     record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
-    record.saves_intermediate = True  # PyTorch's CopySlices frees the result of the change
+    record.saves_intermediate = True  # a second backward pass through CopySlices fails
     return record
 
 
 def without(gradient: Tensor, indices: Any) -> Tensor:
-    """A gradient with 0 at these flat indices."""
+    """A gradient with 0 at the flat `indices`."""
     mask = np.zeros(gradient.numel, dtype=bool)
     mask[indices] = True
     return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
 
 
 def _replaced(gradient: Tensor, replacement: Tensor | None, indices: Any) -> Tensor:
-    """A gradient whose elements at these flat indices are replaced; by 0 without a replacement."""
-    if replacement is not None and not MODE.recording:  # written, not added: keeps -0
+    """A gradient with `replacement`, or 0 if it is None, at the flat `indices`."""
+    if replacement is not None and not MODE.recording:  # assigned, as adding would turn -0 into 0
         numbers = np.array(gradient.data, order="C")
         numbers.reshape(-1)[indices] = replacement.data
         return Tensor(numbers, gradient.dtype)
@@ -365,7 +372,9 @@ def _replaced(gradient: Tensor, replacement: Tensor | None, indices: Any) -> Ten
 
 
 def overwritten(target: Tensor, numbers: Any, name: str, call: Any = None) -> Tensor:
-    """Overwrite a tensor with values; no gradient flows to its former values."""
+    """Overwrite a tensor in place with `numbers`; the gradient of its former values is 0. `name` is
+    that of the grad_fn.
+    """
     tracked = MODE.recording and target.requires_grad
     record = zero_record(name, [target], target) if tracked else None
     target.write(numbers)

@@ -1,4 +1,6 @@
-"""How a tensor prints within transforms of torch.func, which wrap it once for each transform."""
+"""Printing of tensors inside transforms of torch.func, where PyTorch wraps a tensor once for each
+transform: GradTrackingTensor(lvl=1, value=...).
+"""
 
 import textwrap
 
@@ -10,7 +12,7 @@ from .transforms import running
 
 
 def text(tensor: Tensor) -> str:
-    """repr() of a tensor. Raises Unsupported for rows of a vmap, and within jvp."""
+    """repr() of a tensor. Raises Unsupported inside vmap and jvp if it may differ there."""
     around = running()
     if not around or (tensor.level == 0 and tensor.view is None and not tensor.fields):
         return tensor_text(tensor)

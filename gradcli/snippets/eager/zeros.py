@@ -1,8 +1,9 @@
-"""The signs of zeros in PyTorch's kernels, where 0 and -0 are equally right.
+"""The signs of zeros in the results of PyTorch's kernels, where both 0 and -0 are correct.
 
-A maximum or minimum of several zeros is the first of them, or the last for a reduction to one
-element, as long as the kernel processes elements one by one; with vectors it depends on their
-positions. The gradient of a loss with class indices may be -0: it is written, not added to 0.
+A maximum or minimum of several zeros has the sign of the first of them, or of the last for a
+reduction to one element, if the kernel processes elements one by one; in a vectorised kernel, the
+sign depends on their positions. The gradient of a loss with class indices may be -0, as it is
+assigned and not added to 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +16,12 @@ REDUCED = ("amax", "amin")
 ALL_ELEMENTS = ("max_all", "min_all")
 PAIRS = ("maximum", "minimum", "fmax", "fmin")
 EXTREMES = frozenset((*REDUCED, *ALL_ELEMENTS, *PAIRS))
-VECTOR = 64  # bytes
+VECTOR = 64  # bytes of a vector register
 UNKNOWN = "the sign of a maximum or minimum of 0 and -0"
 
 
 def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value: Any) -> Any:
-    """The value of a maximum or minimum, with the signs of zeros as in PyTorch."""
+    """`value`, a maximum or minimum, with the signs that zeros have in PyTorch's result."""
     x = arrays[0]
     if getattr(x, "dtype", None) is None or x.dtype.kind != "f" or np.all(value):
         return value
@@ -52,10 +53,10 @@ def _of_pairs(name: str, a: Any, b: Any, value: Any) -> Any:
 
 
 def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
-    """The maximum or minimum along dimensions; a zero has the sign of the first one in memory."""
+    """The maximum or minimum along dimensions; 0 has the sign of the first zero in memory."""
     dim = attrs["dim"]
     dims = range(x.ndim) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
-    along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # outermost first
+    along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # in memory order
     unreduced = [d for d in range(x.ndim) if d not in along]
     rows = x.transpose(*unreduced, *along).reshape(*(x.shape[d] for d in unreduced), -1)
     if max(rows.shape[-1], _side_by_side(x, unreduced)) * x.itemsize >= 2 * VECTOR:
@@ -66,9 +67,7 @@ def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
 
 
 def _side_by_side(x: Any, unreduced: Sequence[int]) -> int:
-    """The number of results that a vectorised kernel computes at once, if they are adjacent in
-    memory.
-    """
+    """The number of adjacent results that a vectorised kernel computes at once, else 0."""
     inner = min(
         (d for d in range(x.ndim) if x.shape[d] > 1), key=lambda d: x.strides[d], default=-1
     )
@@ -76,12 +75,12 @@ def _side_by_side(x: Any, unreduced: Sequence[int]) -> int:
 
 
 def negative_zeros(x: Any) -> Any:
-    """An array with 1 where an element is -0, otherwise 0."""
+    """An array with 1 where an element of x is -0, and 0 elsewhere."""
     return (np.signbit(x) & (x == 0)).astype(x.dtype)
 
 
 def of_softmax(gradient: Any, answer: Any, dim: int) -> Any:
-    """The gradient of softmax: 0 where the upstream gradient is -0 along the whole dimension."""
+    """`answer`, the gradient of softmax, with 0 where `gradient` is -0 along the dimension."""
     return np.where(np.all(negative_zeros(gradient), axis=dim, keepdims=True), 0.0, answer)
 
 
@@ -89,8 +88,11 @@ LABELLED = frozenset(("nll_loss", "cross_entropy"))
 
 
 def of_labels(target: Any, gradient: Any, answer: Any) -> Any:
-    """The gradient of a loss with class indices: where the upstream gradient is 0, it is -0 at the
-    target class and 0 elsewhere; 0 everywhere for a target of probabilities.
+    """`answer`, the gradient of a loss with class indices, with the signs of zeros that PyTorch's
+    has.
+
+    Where the upstream gradient is 0, the gradient is -0 at the target class and 0 elsewhere; for
+    class probabilities as target, 0 everywhere.
     """
     if np.all(gradient):
         return answer

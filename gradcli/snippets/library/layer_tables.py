@@ -1,4 +1,5 @@
-"""Layers of torch.nn that keep their arguments and call a function, in tables of a line each.
+"""Compiles layers of torch.nn from tables of one entry each. Such a layer stores its arguments and
+calls a function.
 
     LeakyReLU(negative_slope=0.01, inplace=False)
         | F.leaky_relu(input, negative_slope, inplace) | negative_slope=, inplace?
@@ -11,21 +12,21 @@ A name that ends in Loss is a loss, whose weights are buffers.
 import ast
 import re
 
-START = 'LAYERS = """\n'  # of a table
+START = 'LAYERS = """\n'  # the first line of a table in sources/*.txt
 LIBRARIES = {"F", "torch"}
-OF_LOSSES = "size_average", "reduce", "reduction"  # what the class of all losses keeps
-OF_MODULES = "reduction", "training"  # attributes that need not be arguments
+OF_LOSSES = "size_average", "reduce", "reduction"  # arguments that the base class _Loss takes
+OF_MODULES = "reduction", "training"  # attributes of base classes
 BUFFERS = {"weight", "pos_weight"}
 
 
 def entries(block: str) -> dict[str, str]:
-    """The lines of a table, by the names of the layers."""
+    """The entries of a table, each in one line, by the name of the layer."""
     lines = re.sub(r"\n {4}", " ", block.split('"""')[1].strip()).splitlines()
     return {line.partition("(")[0]: line for line in lines}
 
 
 def as_class(entry: str, module: str) -> str:
-    """The class of a layer, as a program; `module` is where the base classes are: `nn.` or none."""
+    """The source of the class of a layer; `module` is the base class's prefix: "nn." or ""."""
     call, output, shown = (part.strip() for part in entry.split("|"))
     name, _, parameters = call.removesuffix(")").partition("(")
     arguments = _names(parameters)
@@ -43,13 +44,13 @@ def as_class(entry: str, module: str) -> str:
 
 
 def _names(parameters: str) -> list[str]:
-    """The names of the parameters of a function."""
+    """The parameter names in a parameter list such as "input, p=0.5"."""
     given = ast.parse(f"lambda {parameters}: 0", mode="eval").body.args  # type: ignore[attr-defined]
     return [a.arg for a in (*given.args, *given.kwonlyargs)]
 
 
 def _constructor(arguments: list[str], is_loss: bool) -> list[str]:
-    """The statements of a constructor."""
+    """The statements of `__init__`: super().__init__() and an assignment for each argument."""
     of_class = [a for a in OF_LOSSES if is_loss and a in arguments]
     lines = [f"super().__init__({', '.join(f'{a}={a}' for a in of_class)})"]
     for a in (a for a in arguments if a not in of_class):
@@ -59,7 +60,9 @@ def _constructor(arguments: list[str], is_loss: bool) -> list[str]:
 
 
 class _Forward(ast.NodeTransformer):
-    """Reads attributes from `self`; other names are inputs, in order of appearance."""
+    """Rewrites the output expression: names of attributes become `self.NAME`. `inputs` collects all
+    other names, in order.
+    """
 
     def __init__(self, attributes: set[str]):
         self.attributes = attributes
@@ -74,7 +77,7 @@ class _Forward(ast.NodeTransformer):
 
 
 def _shown(part: str) -> str:
-    """The items that an attribute adds to the text of a layer, as an expression."""
+    """The source of an expression for the repr() of a layer: the items for one attribute."""
     if part.endswith("?"):
         return f"*(['{part[:-1]}=True'] if self.{part[:-1]} else [])"
     start, attribute = (part, part[:-1]) if part.endswith("=") else ("", part)

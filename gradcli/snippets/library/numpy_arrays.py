@@ -1,6 +1,6 @@
-"""numpy for interpreted programs: arrays, listed functions, random numbers.
+"""numpy for interpreted programs: arrays, scalars, the listed functions, random numbers.
 
-The computations are NumPy's; a program reaches only the names in these lists.
+NumPy itself computes; a program can use only the names in these lists.
 """
 
 import math
@@ -78,7 +78,7 @@ def _scalar_class(dtype: str) -> Class:
 
 
 class Array(Object):
-    """A NumPy array of a program."""
+    """A NumPy array as a value of the program."""
 
     __slots__ = ("array", "cls")
 
@@ -100,7 +100,7 @@ class Scalar(Object):
         return hash(self.array)
 
     def __eq__(self, other: object) -> bool:
-        """As a key of a dict or an item of a set: equal to Python's number or string."""
+        """Equality as a dict key or set item, also with a Python number or string."""
         number = other.array if isinstance(other, Scalar) else other
         plain = isinstance(number, str | int | float | np.generic)
         return self is other or (plain and bool(self.array == number))
@@ -133,13 +133,13 @@ FAILURES = (ValueError, TypeError, IndexError, ArithmeticError, AssertionError)
 
 
 def raised(failure: Exception) -> Exception:
-    """An exception of NumPy as one of the program."""
+    """The program's exception for an exception that NumPy raised."""
     name = type(failure).__name__
     return error(OWN_ERRORS.get(name, name), str(failure))
 
 
 def host(value: Any) -> Any:
-    """A value of the program as an argument for NumPy."""
+    """The Python or NumPy value of a program's value, to be passed to NumPy."""
     value = plain(value)
     if isinstance(value, Array | Scalar):
         return value.array
@@ -167,7 +167,7 @@ NO_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach()
 
 
 def program(value: Any) -> Any:
-    """A result of NumPy as a value of the program."""
+    """The program's value for a result of NumPy: arrays and scalars are wrapped."""
     if isinstance(value, np.ndarray):
         return Array(value)
     if isinstance(value, np.generic):
@@ -180,7 +180,7 @@ def program(value: Any) -> Any:
 
 
 def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """Call a function of NumPy; its warnings of nan and inf become warnings of the program."""
+    """Call a function of NumPy. Its RuntimeWarnings and exceptions become those of the program."""
     with np.errstate(**MODE.numpy_errors), catch_warnings(record=True) as seen:
         simplefilter("always")
         try:
@@ -194,8 +194,9 @@ def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any)
 
 
 def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
-    """The result for tensors if it is a tensor; MISSING if NumPy returns an array for them.
-    Raises the program's TypeError if NumPy or PyTorch does.
+    """The result of a function of NumPy on tensors if it is a tensor; MISSING if it is an array.
+
+    Raises the program's TypeError if NumPy or PyTorch raises it.
     """
     if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
@@ -207,7 +208,7 @@ def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named
 
 
 def called(function: Callable[..., Any], name: str) -> Builtin:
-    """A function of NumPy as a function of the program."""
+    """A function of NumPy as a function that the program can call."""
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         if any(isinstance(a, Tensor) for a in args):
@@ -228,7 +229,7 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
 
 
 PAIRWISE = ("kron", "outer", "convolve", "correlate")  # combine all pairs of elements
-# functions whose result becomes a tensor, since tensors' methods refuse NumPy's arguments
+# functions that return a tensor for a tensor: NumPy wraps their results
 REWRAPPED = ("clip", "repeat", "take")
 REDUCTIONS = {  # functions that call their argument's method, and PyTorch's error
     "mean": "mean() got an unexpected keyword argument 'axis'",
@@ -249,7 +250,7 @@ def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
 
 
 def check_size(m: Machine, arguments: list[Any]) -> None:
-    """Refuse sizes among the arguments that would fill the memory."""
+    """Charge the memory budget for integers that may be the shape of a large array."""
     for value in arguments:
         numbers = value if isinstance(value, tuple | list) else [value]
         if all(type(n) is int for n in numbers) and numbers:
@@ -278,7 +279,7 @@ def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., A
 def _beside_tensor(
     m: Machine, self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool
 ) -> Any:
-    """An operator on an array and a tensor: handled by the tensor if the array comes first."""
+    """An operator on an array and a tensor; NotImplemented leaves it to the tensor."""
     if isinstance(self, Scalar):
         return NotImplemented
     if reflected:
@@ -323,7 +324,7 @@ def _get(m: Machine, self: Array, key: Any) -> Any:
 
 
 def _joined(name: str) -> Instance:
-    """numpy.c_ or numpy.r_: arrays in brackets are concatenated as columns or rows."""
+    """numpy.c_ or numpy.r_: `c_[a, b]` concatenates arrays as columns, `r_[a, b]` as rows."""
     joins = getattr(np, name)
 
     def get(m: Machine, self: Instance, key: Any) -> Any:
@@ -336,7 +337,7 @@ def _joined(name: str) -> Instance:
 
 
 def program_item(array: Array, key: Any) -> Any:
-    """array[key] as a value of the program."""
+    """array[key] as a value of NumPy. Raises the program's error for an invalid index."""
     try:
         return array.array[host(key)]
     except (IndexError, ValueError) as failure:
@@ -348,7 +349,7 @@ def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
         if value.numel != 1:
             text = "only one element tensors can be converted to Python scalars"
             raise error("ValueError", text)
-        value = value.data.item()  # one element takes one number
+        value = value.data.item()  # one element is assigned one number
     try:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:
@@ -362,7 +363,7 @@ def _index(m: Machine, self: Any) -> int:
 
 
 def shown(text: Callable[[Any], str], array: Any) -> str:
-    """The text of an array, with the program's print options."""
+    """str() or repr() (`text`) of an array, with the program's print options."""
     size, options = np.size(array), MODE.numpy_options
     if size > options.get("threshold", 1000):
         size = min(size, (2 * options.get("edgeitems", 3)) ** np.ndim(array))
@@ -404,7 +405,7 @@ def _set_options(m: Machine, *args: Any, **named: Any) -> None:
 
 
 class Errors(Object):
-    """np.errstate."""
+    """np.errstate: `chosen` are its settings, `before` the previous ones."""
 
     __slots__ = ("before", "chosen")
     cls = Class("numpy.errstate")
@@ -553,7 +554,7 @@ DRAWS = {
 
 
 def _drawn(generator: Callable[[], Any], name: str) -> Callable[..., Any]:
-    """A method of a random generator."""
+    """The method `name` of the generator that `generator()` returns, for calls by the program."""
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         given = [host(a) for a in args]
@@ -568,7 +569,7 @@ def _drawn(generator: Callable[[], Any], name: str) -> Callable[..., Any]:
 
 
 def _generator_class(name: str) -> Class:
-    """RandomState or Generator; instances wrap NumPy's."""
+    """The class RandomState or Generator, whose instances wrap NumPy's."""
     cls = Class(name, module="numpy.random")
 
     def method(draw: str) -> Callable[..., Any]:
@@ -614,11 +615,11 @@ def module(name: str) -> Module | None:
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
-        own = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
-        return Module(name, own, partial(_unknown, name))
+        table = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
+        return Module(name, table, partial(_unknown, name))
     if name == "numpy.testing":
-        own = {n: called(getattr(np.testing, n), n) for n in TESTING.split()}
-        return Module(name, own, partial(_unknown, name))
+        table = {n: called(getattr(np.testing, n), n) for n in TESTING.split()}
+        return Module(name, table, partial(_unknown, name))
     if name != "numpy":
         return None
     members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
@@ -636,12 +637,12 @@ def module(name: str) -> Module | None:
 
 
 def _unknown(path: str, name: str) -> Any:
-    """A name that is not defined here: unsupported if NumPy has it."""
+    """For a name that is not defined here: Unsupported if NumPy has it, else AttributeError."""
     if path == "numpy.linalg" and name == "LinAlgError":
         return LINALG_ERROR
-    own = getattr(np, path.partition(".")[2]) if "." in path else np
+    namespace = getattr(np, path.partition(".")[2]) if "." in path else np
     try:
-        getattr(own, name)
-    except AttributeError as failure:  # NumPy's message names the replacement
+        getattr(namespace, name)
+    except AttributeError as failure:  # NumPy's message mentions a replacement
         raise error("AttributeError", str(failure)) from None
     raise Unsupported(f"{path}.{name}")

@@ -1,8 +1,5 @@
-"""Modules of Python's standard library, for programs that gradcli interprets.
-
-Each module is a table of functions and classes by name. The first argument `m` of a function is the
-interpreter; `m.spend` counts steps and memory against the program's budget. `payload` is the
-built-in value of an instance.
+"""A module of the standard library, or one that can only be imported; None if the name is unknown.
+Each program gets a new one.
 """
 
 import functools
@@ -48,7 +45,7 @@ INTEGERS = frozenset(["comb", "factorial", "gcd", "isqrt", "lcm", "perm"])
 
 
 def number_function(name: str, function: Callable) -> Callable:
-    """A function of math that accepts all values of the program that convert to numbers."""
+    """The function `name` of math, for all values of the program that convert to numbers."""
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         values = [real(m, a) if name not in INTEGERS else m.index(a) for a in args]
@@ -60,9 +57,7 @@ def number_function(name: str, function: Callable) -> Callable:
 
 
 def real(m: Any, value: Any) -> Any:
-    """A value as a number; an iterable as a list of numbers. Raises the program's TypeError for
-    other values.
-    """
+    """A value as a number, an iterable as a list of numbers. Raises the program's TypeError."""
     number = m.number(value, "__float__")
     if type(number) in (list, tuple, range) or isinstance(number, Iterable):
         return [m.number(x, "__float__") for x in collected(m, number)]
@@ -95,7 +90,7 @@ def math_module() -> Module:
 
 
 def time_module() -> Module:
-    """time, whose clocks advance by a millisecond at each call, so that output is reproducible."""
+    """The module time; its clocks advance by a millisecond at each call, reproducibly."""
     ticks = itertools.count(1)
 
     def clock(start: float) -> Callable:
@@ -126,7 +121,7 @@ class Random:
     """Python's random generator; the seed is 0 unless the program sets one."""
 
     def __init__(self) -> None:
-        import random  # takes ten milliseconds, so on first use
+        import random  # imported on first use, as that takes ten milliseconds
 
         self.generator, self.seeded = random.Random(0), False
 
@@ -136,7 +131,7 @@ class Random:
         return host_call(m, getattr(self.generator, name), args, named)
 
     def seed(self, m: Any, a: Any = None, version: Any = 2) -> None:
-        """random.seed. Without a seed, Python would take one of the system; here it is 0."""
+        """random.seed. Without an argument, the seed is 0 and not a random one as in Python."""
         self.seeded = a is not None
         host_call(m, self.generator.seed, (a if self.seeded else 0, version), {})
 
@@ -161,7 +156,7 @@ class Random:
         return self.draw(m, "sample", collected(m, values), m.index(k))
 
     def function(self, name: str) -> Callable:
-        """The function that calls the method `name`: of the module random, and of random.Random."""
+        """A method of this generator as a function `(m, *args)` of the program."""
         if name in OWN_METHODS:
             return getattr(self, name)
         return lambda m, *args, **named: self.draw(m, name, *args, **named)
@@ -187,8 +182,8 @@ def random_class() -> Class:
 
 def random_module() -> Module:
     """random."""
-    own = Random()
-    members = functions({name: own.function(name) for name in METHODS})
+    generator = Random()
+    members = functions({name: generator.function(name) for name in METHODS})
     return Module("random", {**members, "Random": random_class()})
 
 
@@ -215,7 +210,7 @@ def shallow(m: Any, value: Any) -> Any:
 
 
 def deep(m: Any, value: Any, memo: Any = None) -> Any:
-    """copy.deepcopy: each object is copied once. `memo` has the copies by id()."""
+    """copy.deepcopy. `memo` has the copies so far, by the identity of the original."""
     memo = {} if memo is None else memo
     kind = type(value)
     if kind not in (list, dict, set, tuple) and kind in PLAIN:
@@ -257,7 +252,7 @@ def deep(m: Any, value: Any, memo: Any = None) -> Any:
 # ---- collections ---------------------------------------------------------------------------------
 
 
-WRITTEN_IN_C = ("OrderedDict", "defaultdict", "deque")  # messages name their module, too
+WRITTEN_IN_C = ("OrderedDict", "defaultdict", "deque")  # shown as collections.NAME
 
 
 def derived(name: str, base: Class, members: dict[str, Callable]) -> Class:
@@ -287,17 +282,15 @@ def count(m: Any, self: Any, values: Any = (), /, **named: Any) -> None:
 
 
 def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int) -> None:
-    held = plain(values)
-    pairs = held.items() if type(held) is dict else ((v, 1) for v in m.iterate(values))
+    mapping = plain(values)
+    pairs = mapping.items() if type(mapping) is dict else ((v, 1) for v in m.iterate(values))
     for key, times in (*pairs, *named.items()):
         m.spend(3, 60)
         self.payload[m.key(key)] = self.payload.get(key, 0) + sign * times
 
 
 def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """The Counter of the positive results of `function` on the counts of `a` and `b`;
-    NotImplemented if `b` is not a Counter.
-    """
+    """The Counter of the positive function(a[k], b[k]); NotImplemented if `b` is no Counter."""
     if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
         return NotImplemented
     keys = {**a.payload, **b.payload}
@@ -463,7 +456,7 @@ def deque_equals(m: Any, self: Any, other: Any) -> Any:
 
 
 def of_list(name: str) -> Callable:
-    """A method of deques that lists have, too."""
+    """A method that deques share with lists."""
 
     def method(m: Any, self: Any, *args: Any) -> Any:
         if name in ("index", "remove") and not m.contains(self.payload, args[0]):
@@ -538,7 +531,7 @@ def chain_get(m: Any, self: Any, key: Any) -> Any:
 
 
 def chain_items(m: Any, self: Any) -> dict[Any, Any]:
-    """All items; earlier mappings take precedence."""
+    """All items of a ChainMap in one dict; earlier mappings take precedence."""
     result: dict[Any, Any] = {}
     for inner in reversed(self.fields["maps"]):
         update(m, result, inner)
@@ -597,9 +590,7 @@ def sliced(m: Any, values: Any, *bounds: Any) -> Iterator[Any]:
 
 
 def combined(function: Callable) -> Callable:
-    """A function of itertools that reads all of its iterables to their end when it is called, as
-    Python's does.
-    """
+    """A function of itertools that consumes all of its iterables when called, as in Python."""
 
     def call(m: Any, *values: Any, **named: Any) -> Iterator[Any]:
         lists = [v if v is None or type(v) is int else collected(m, v) for v in values]
@@ -609,7 +600,7 @@ def combined(function: Callable) -> Callable:
 
 
 def counted_rows(m: Any, rows: Iterator[tuple]) -> Iterator[tuple]:
-    """The rows, each of which counts as one step, and one for each of its items."""
+    """The rows of an iterator; each costs one step, and one for each of its items."""
     return (row for row in rows if m.spend(1 + len(row)) is None)
 
 
@@ -724,7 +715,7 @@ def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
 
 
 def make_partial(m: Any, cls: Class, function: Any, *args: Any, **named: Any) -> Instance:
-    """functools.partial; that of a partial calls the inner function directly, as in Python."""
+    """functools.partial; as in Python, a partial of a partial is flattened."""
     if isinstance(function, Instance) and function.cls is cls:
         function, first, given = function.payload
         args, named = (*first, *args), {**given, **named}
@@ -757,7 +748,7 @@ PARTIAL = Class(
 
 
 def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
-    """Copy name and docstring of `wrapped`, as functools.wraps does."""
+    """functools.update_wrapper: copy name and docstring of `wrapped` to `wrapper`."""
     if isinstance(wrapper, Function) and isinstance(wrapped, Function):
         code = wrapper.code = wrapper.code.renamed(wrapped.code.name)
         code.doc, wrapper.fields["__wrapped__"] = wrapped.code.doc, wrapped
@@ -766,7 +757,7 @@ def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
 
 
 def cached(m: Any, maxsize: Any = 128, typed: Any = False) -> Any:
-    """lru_cache, used as a decorator or called to make one."""
+    """functools.lru_cache, with or without arguments."""
     if typed:
         raise Unsupported("lru_cache with typed=True")
     if maxsize is None or type(maxsize) in (int, bool):
@@ -779,7 +770,7 @@ def cached(m: Any, maxsize: Any = 128, typed: Any = False) -> Any:
 
 
 class Memo(Wrapper):
-    """A function that caches its results: all, or the `maxsize` that were used last."""
+    """A function with a cache of its results: all, or the `maxsize` most recently used."""
 
     __slots__ = ("hits", "maxsize", "misses", "results", "wrapped")
     cls = Class("_lru_cache_wrapper", module="functools")
@@ -791,15 +782,15 @@ class Memo(Wrapper):
         super().__init__(name, self.cached_call)
 
     def clear(self) -> None:
-        """Forget all results."""
-        self.results: dict[Any, Any] = {}  # the last used one is at the end
+        """Empty the cache."""
+        self.results: dict[Any, Any] = {}  # least recently used first
         self.hits = self.misses = 0
 
     def cached_call(self, m: Any, *args: Any, **named: Any) -> Any:
-        """The cached result of a call, or that of the function."""
+        """The result of a call, from the cache if it is there."""
         key: Any = m.key((args, tuple(named.items())))
         if len(args) == 1 and not named and type(args[0]) in (int, str):
-            key = args[0]  # as in CPython, where f(1) and f(1.0) are thus different calls
+            key = args[0]  # as in CPython: f(1) and f(1.0) are different calls
         if key in self.results:
             self.hits += 1
             self.results[key] = self.results.pop(key)
@@ -838,9 +829,7 @@ def cached_property(m: Any, cls: Class, function: Any) -> Property:
 
 
 def total_ordering(m: Any, cls: Class) -> Class:
-    """Add the comparisons <, <=, > and >= that a class lacks, from the first of them that it has,
-    and its ==.
-    """
+    """functools.total_ordering: derive the missing comparisons from one and from ==."""
     lacking = [name for name in ORDERINGS if cls.lookup(name) is MISSING]
     root = next((name for name in ORDERINGS if name not in lacking), None)
     if root is None:
@@ -854,7 +843,7 @@ ORDERINGS = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 def _ordering(name: str, root: str) -> Callable:
-    """The comparison `name`, by calling `root` and ==."""
+    """The comparison `name`, derived from the comparison `root` and ==."""
     same_direction, same_strictness = name[2] == root[2], name[3] == root[3]
 
     def compare(m: Any, a: Any, b: Any) -> Any:
@@ -898,7 +887,7 @@ Dispatcher.cls.members.update(functions({"register": _register}))
 
 
 def compared_by(m: Any, function: Any) -> Any:
-    """functools.cmp_to_key: a class of keys that are compared by a function."""
+    """functools.cmp_to_key: a class of sort keys that are compared by `function`."""
     members = {"__lt__": lambda m, a, b: m.less(m.call(function, (a.payload[0], b.payload[0])), 0)}
     return Class("K", members=functions(members), make=lambda m, cls, v: m.instance(cls, [v]))
 
@@ -923,7 +912,7 @@ def functools_module() -> Module:
 
 
 def getter(kind: str) -> Callable:
-    """itemgetter or attrgetter."""
+    """operator.itemgetter or operator.attrgetter."""
 
     def make(m: Any, *keys: Any) -> Builtin:
         def one(m: Any, value: Any, key: Any) -> Any:
@@ -969,7 +958,7 @@ def operator_module() -> Module:
 
 
 def context_manager(m: Any, function: Any) -> Builtin:
-    """A generator function as a context manager."""
+    """contextlib.contextmanager: makes a generator function return context managers."""
 
     def make(m: Any, *args: Any, **named: Any) -> Instance:
         generator = m.call(function, args, named)
@@ -1009,7 +998,7 @@ def leave_generator(m: Any, self: Any, kind: Any, value: Any, traceback: Any) ->
 
 
 def decorate(m: Any, self: Any, function: Any) -> Builtin:
-    """A context manager used as a decorator: each call of the function runs within it."""
+    """A context manager used as a decorator: the function runs within the context."""
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         _, maker, first, given = self.payload
@@ -1147,7 +1136,9 @@ def write_error(m: Any, self: Any, text: Any) -> int:
 
 
 def refused_member(module: str) -> Callable[[str], Any]:
-    """A lookup that refuses all other names of a module such as os, except special ones."""
+    """A lookup of names that a module such as os lacks here: raises Unsupported, but returns
+    MISSING for names such as __path__.
+    """
 
     def find(name: str) -> Any:
         if name.startswith("__"):
@@ -1157,10 +1148,10 @@ def refused_member(module: str) -> Callable[[str], Any]:
     return find
 
 
-# ---- unread modules, sys, os, textwrap -----------------------------------------------------------
+# ---- modules known by name, sys, os, textwrap ---------------------------------------------------
 
-# Others, such as subprocess, are refused when they are imported. Those that have a maker below are
-# listed for their submodules, such as json.decoder.
+# These can be imported, but not used. Others, such as subprocess, are refused on import. Modules
+# with a maker below are listed for their submodules, such as json.decoder.
 STANDARD_MODULES = (
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
     "numbers pathlib pickle platform statistics tempfile types unittest uuid"
@@ -1180,7 +1171,7 @@ BY_NAME_ALONE = frozenset((*STANDARD_MODULES.split(), *OTHER_LIBRARIES.split()))
 
 
 def module_by_name(path: str) -> Module | None:
-    """A module that programs import and often do not use; None if its name is not known."""
+    """A module that can be imported but not used; None for an unknown name."""
     known = path.partition(".")[0] in BY_NAME_ALONE or path in PYTORCH_MODULES.split()
     return UnsupportedModule(path) if known else None
 
@@ -1224,7 +1215,7 @@ def os_module() -> Module:
 
 
 def paths_module() -> Module:
-    """os.path: only functions of strings, which access no file."""
+    """os.path: only the functions that work on strings and access no file."""
     import posixpath
 
     members = _of_texts(posixpath, "basename dirname isabs join normpath split splitext")
@@ -1243,7 +1234,7 @@ def common_prefix(m: Any, paths: Any) -> str:
 
 
 def _of_texts(module: Any, names: str) -> dict[str, Any]:
-    """Functions of a module of Python, for arguments that are strings or integers."""
+    """The functions `names` of a Python module, for arguments that are strings or integers."""
 
     def named(name: str) -> Callable:
         def run(m: Any, *args: Any, **named: Any) -> Any:
@@ -1330,8 +1321,8 @@ NAMESPACE = Class(
 
 
 def abstract(m: Any, function: Any) -> Any:
-    held = function.fget if isinstance(function, Property) else function
-    getattr(held, "function", held).fields["__isabstractmethod__"] = True
+    getter = function.fget if isinstance(function, Property) else function
+    getattr(getter, "function", getter).fields["__isabstractmethod__"] = True
     return function
 
 
@@ -1365,7 +1356,7 @@ STATISTICS = (
 
 
 def statistics_module() -> Module:
-    """statistics, of built-in numbers."""
+    """statistics, for numbers of Python."""
     import statistics
 
     def named(name: str) -> Callable:
@@ -1393,7 +1384,7 @@ def string_module() -> Module:
 
 
 def json_module() -> Module:
-    """json, of built-in values."""
+    """json, for values of Python's built-in types."""
     import json
 
     def dumps(m: Any, value: Any, **options: Any) -> str:
@@ -1416,23 +1407,23 @@ def json_module() -> Module:
 
 
 def jsonable(m: Any, value: Any) -> Any:
-    """A value converted to built-in values for json.dumps. Raises the program's TypeError for one
-    that JSON cannot represent.
+    """A value converted to Python's built-in types for json.dumps. Raises the program's TypeError
+    if JSON cannot represent it.
     """
-    held = plain(value)
-    if m.class_of(value).derives_from(m.class_of(held)):  # true for defaultdict, not for deque
-        if held is None or type(held) in (bool, int, float, str):
-            return held
-        if type(held) in (list, tuple):
-            return [jsonable(m, v) for v in held]
-        if type(held) is dict:
-            return {k: jsonable(m, v) for k, v in held.items()}
+    builtin = plain(value)
+    if m.class_of(value).derives_from(m.class_of(builtin)):  # true for defaultdict, not for deque
+        if builtin is None or type(builtin) in (bool, int, float, str):
+            return builtin
+        if type(builtin) in (list, tuple):
+            return [jsonable(m, v) for v in builtin]
+        if type(builtin) is dict:
+            return {k: jsonable(m, v) for k, v in builtin.items()}
     kind = m.class_of(value).name.rpartition(".")[2]
     raise error("TypeError", f"Object of type {kind} is not JSON serializable")
 
 
 def heapq_module() -> Module:
-    """heapq; heaps are of numbers, strings and tuples of these."""
+    """heapq, for heaps of numbers, strings, and tuples of these."""
     import heapq
 
     def extreme(reverse: bool) -> Callable:
@@ -1456,13 +1447,15 @@ def heapq_module() -> Module:
 
 
 def is_orderable(value: Any) -> bool:
-    """Whether a value consists of built-in ones, so that Python orders it without the program."""
+    """Whether a value consists of numbers, strings, tuples and lists, so that Python compares it
+    without a method of the program.
+    """
     inner = value if type(value) in (tuple, list) else ()
     return type(value) in (int, float, str, bool, tuple, list) and all(map(is_orderable, inner))
 
 
 def logging_module() -> Module:
-    """logging; its messages are dropped, because Python writes them to stderr."""
+    """logging. Messages are dropped, as Python writes them to stderr."""
 
     def configure(m: Any, **options: Any) -> None:
         if options.keys() & {"stream", "handlers"}:
@@ -1558,10 +1551,10 @@ def module(name: str) -> Module | None:
     if maker is None:
         return module_by_name(name)
     built = maker()
-    own = built.find
+    find_member = built.find
 
     def find(member: str) -> Any:
-        value = own(member)
+        value = find_member(member)
         if value is MISSING and hasattr(import_module(name), member):
             raise Unsupported(f"{name}.{member}")
         return value

@@ -30,7 +30,7 @@ from ..python.machine import Interpreter
 from ..python.values import MISSING, Machine, Module, error
 from .sources import Source
 
-REGISTERING = (  # importing these registers their functions in TABLES
+REGISTERING = (  # modules that register functions in TABLES when imported
     *(arithmetic, autograd, composites, creation, function, initialisation, members, removed),
     type_names,
 )
@@ -66,7 +66,7 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
 
 
 class Library:
-    """The modules of PyTorch for one program."""
+    """The modules of PyTorch for one program. Each is built on first use."""
 
     def __init__(self, m: Interpreter):
         self.m = m
@@ -74,7 +74,7 @@ class Library:
         self.sources: dict[str, Source] = {}
 
     def find(self, path: str) -> Module | None:
-        """The module with this path, or None."""
+        """The module with this path, such as "torch.nn"; None if there is none."""
         if path not in self.built and path in MODULES:
             self.built[path] = MODULES[path](self)
         return self.built.get(path)
@@ -86,14 +86,14 @@ class Library:
         return built
 
     def source(self, name: str) -> Callable[[str], Any]:
-        """A lookup of names that a program in sources/*.txt defines."""
+        """A lookup `name -> value` of what the file sources/NAME.txt defines."""
         if name not in self.sources:
             self.sources[name] = Source(self.m, name)
         return self.sources[name].find
 
 
 def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A lookup that tries others in order, until one does not return MISSING."""
+    """A lookup that tries the lookups `sources` in order, until one does not return MISSING."""
 
     def find(name: str) -> Any:
         for source in sources:
@@ -118,7 +118,7 @@ def _torch(library: Library) -> Module:
         "__version__": "2.13.0",
     }
 
-    def more(name: str) -> Any:  # the names in torch whose functions other modules define
+    def more(name: str) -> Any:  # names in torch that other modules define
         if name == "vmap":
             return library.require("torch.func").lookup(name)
         if name in ("save", "load"):
@@ -201,7 +201,7 @@ INNER_DISTRIBUTIONS = (
     "poisson",
     *("multivariate_normal", "independent", "dirichlet", "exponential", "transformed_distribution"),
 )
-SOURCES = {  # modules, and the text of the folder sources that defines each
+SOURCES = {  # modules, and the file sources/NAME.txt that defines each
     "torch.optim.lr_scheduler": "lr_scheduler",
     "torch.optim.swa_utils": "swa_utils",
     "torch.autograd.graph": "graph",
@@ -231,12 +231,12 @@ INNER_UTILS = ("rnn", "parametrize", "parametrizations", "prune")
 
 
 def _of_source(path: str, name: str, library: Library) -> Module:
-    """A module that a program in sources/*.txt defines."""
+    """A module that a file sources/NAME.txt defines."""
     return module(path, more=library.source(name), operators=False)
 
 
 def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
-    """A module with these members, which programs may reassign."""
+    """A module with the given members, whose values programs may change."""
     return module(path, members=members, operators=False)
 
 

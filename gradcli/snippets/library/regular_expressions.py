@@ -1,6 +1,6 @@
-"""The module re of interpreted programs; patterns whose search could take long are refused.
+"""The module re of interpreted programs. Patterns whose search could take very long are refused.
 
-Python's own re does the work: a program's patterns and matches wrap its objects.
+Python's re does the matching; the program's patterns and matches wrap its objects.
 """
 
 import math
@@ -25,7 +25,7 @@ from ..python.values import (
 )
 
 LONGEST_PATTERN = 1_000  # characters
-MOST_STEPS = 1e8  # of one search
+MOST_STEPS = 1e8  # steps of one search
 FLAGS = "A ASCII I IGNORECASE L LOCALE M MULTILINE S DOTALL X VERBOSE U UNICODE"
 FAILED = Class("error", (EXCEPTIONS["Exception"],), module="re")
 
@@ -34,9 +34,11 @@ FAILED = Class("error", (EXCEPTIONS["Exception"],), module="re")
 
 
 def repeats(items: Iterable[Any], *, within: bool = False) -> int:
-    """The number of parts of a parsed pattern whose length the search chooses.
+    """The number of variable-length parts of a parsed pattern, such as `a*`. The time of a search
+    grows with the length of the text to this power.
 
-    Raises Unsupported for a choice inside a repetition, which can take exponential time.
+    Raises Unsupported for such a part inside a repetition, as in `(a*)*`, which can take
+    exponential time.
     """
     count = 0
     for operation, value in items:
@@ -70,7 +72,7 @@ def _of_repeat(least: int, most: int, inner: Any, within: bool) -> int:
 
 
 def spend(m: Any, pattern: re.Pattern, text: str) -> None:
-    """Count a search against the budget; refuse one that could exceed it."""
+    """Count a search against the budget. Raises Unsupported if it could exceed the budget."""
     # no public module parses patterns
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
     size = choices * math.log(len(text) + 1) - math.lgamma(choices + 1)
@@ -83,7 +85,7 @@ def spend(m: Any, pattern: re.Pattern, text: str) -> None:
 
 
 def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
-    """Python's compiled pattern, from a string or a pattern of the program."""
+    """Python's compiled pattern for a string or a pattern of the program."""
     if isinstance(pattern, Instance) and isinstance(pattern.payload, re.Pattern):
         return pattern.payload
     text = plain(pattern)
@@ -98,12 +100,12 @@ def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
 
 
 def matched(m: Any, result: re.Match | None) -> Instance | None:
-    """A match of Python's re as a value of the program."""
+    """The program's value for a match of Python's re; None for no match."""
     return None if result is None else m.instance(MATCH, result)
 
 
 def replacement(m: Any, repl: Any) -> Any:
-    """The replacement of a substitution: a string, or a function of the program."""
+    """The replacement in a substitution: a string, or a function that calls the program's."""
     if not m.callable(repl):
         return plain(repl)
     return lambda result: plain(m.call(repl, (matched(m, result),)))
@@ -118,7 +120,7 @@ def _string(m: Any, text: Any) -> str:
 
 
 def _searched(m: Any, pattern: re.Pattern, string: Any) -> str:
-    """The text of a search, after counting it against the budget."""
+    """The string to search, after counting the search against the budget."""
     text = _string(m, string)
     spend(m, pattern, text)
     return text
@@ -170,7 +172,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the module: compiles its pattern first."""
+    """A function of the module re, which compiles its pattern first."""
 
     def run(m: Any, pattern: Any, *args: Any, flags: Any = 0, **named: Any) -> Any:
         size = 3 if function in (_sub, _subn) else 2 if function is _split else 1

@@ -1,7 +1,7 @@
-"""Library modules written as programs: texts in the folder sources, run by the interpreter.
+"""Library modules written as programs: files in the folder sources, run by the interpreter.
 
-Statements run only when a name that needs them is looked up. They have no line numbers: an error in
-them is reported at the line of the program that called them.
+A statement runs when a name that it defines is first looked up. The statements have no line
+numbers: an error in them is reported at the line of the user's program that called them.
 """
 
 import ast
@@ -27,8 +27,8 @@ DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
 
 @cache
 def parsed(text: str) -> list[ast.stmt]:
-    """The syntax trees of a source's statements, without line numbers; cached, as all interpreters
-    compile the same ones.
+    """The statements of a source text as syntax trees without line numbers. Cached, as every
+    interpreter compiles them.
     """
     body = ast.parse(text).body
     for node in (n for s in body for n in ast.walk(s)):
@@ -37,7 +37,7 @@ def parsed(text: str) -> list[ast.stmt]:
     return body
 
 
-HOMES = {  # modules of torch.nn, and the classes that they define
+HOMES = {  # torch.nn.modules.NAME, and the classes that it defines
     "module": "Module",
     "linear": "Linear Identity Bilinear NonDynamicallyQuantizableLinear",
     "container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
@@ -74,7 +74,7 @@ A_MODULE_EACH = {"optim": "torch.optim", "distributions": "torch.distributions"}
 
 
 def home(source: str, name: str) -> str:
-    """The module in which PyTorch defines a class."""
+    """The module in which PyTorch defines the class `name`; here, the file `source` defines it."""
     if source in A_MODULE_EACH:
         return f"{A_MODULE_EACH[source]}.{name.lower()}"
     if source == "data":
@@ -89,8 +89,8 @@ def home(source: str, name: str) -> str:
 
 @cache
 def blocks(name: str) -> tuple[list[str], dict[str, str]]:
-    """The import statements of a source, and its other statements by the name that they define, as
-    texts: each is parsed on first use.
+    """The import statements of a source, and its other statements by the names that they define.
+    Both are texts, which are parsed on first use.
     """
     text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     without_texts = TEXT.sub(lambda result: " " * len(result[0]), text)
@@ -109,7 +109,7 @@ def blocks(name: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """The names that a statement reads, except those in the bodies of its functions."""
+    """The names that a statement reads when it runs; not those in the bodies of its functions."""
     if isinstance(node, ast.Name):
         yield node.id
     body = node.body if isinstance(node, ast.FunctionDef | ast.Lambda) else ()
@@ -121,21 +121,21 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 @cache
 def _needed(text: str) -> tuple[str, ...]:
-    """The names that must be defined before the statements of a text are run."""
+    """The names that must be defined before the statements in `text` can run."""
     return tuple(dict.fromkeys(name for s in parsed(text) for name in _names(s)))
 
 
 class Source:
-    """A source in one interpreter: names are defined on first use."""
+    """A source in one interpreter. Names are defined on first use, with values in `scope`."""
 
     def __init__(self, m: Interpreter, name: str):
         self.m, self.name, self.scope = m, name, dict[str, Any]()
-        self.wanted: dict[str, None] = {}  # names used by functions' bodies, defined later
+        self.wanted: dict[str, None] = {}  # names in function bodies, to be defined next
         self.imports, self.named = blocks(name)
         self.compiler = Statements(m, Scope("module"))
 
     def find(self, name: str) -> Any:
-        """The value of a name, or MISSING."""
+        """The value of a name; MISSING if the source does not define it."""
         if name not in self.named:
             return MISSING
         if name not in self.scope:
@@ -148,7 +148,7 @@ class Source:
         for block in self.imports:
             self._run(parsed(block))
         self.imports = []
-        self.scope[name] = None  # marked first, as definitions may depend on each other
+        self.scope[name] = None  # prevents recursion: definitions may depend on each other
         text = self.named[name]
         if text.startswith(f"{name}("):
             text = layer_tables.as_class(text, "" if self.name == "nn" else "nn.")

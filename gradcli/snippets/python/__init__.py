@@ -1,3 +1,3 @@
-"""An interpreter of a subset of Python: values, and the machine that runs programs. This package
-knows no tensors.
+"""An interpreter of a subset of Python: the values of programs, and the machine that runs them.
+This package knows no tensors.
 """

@@ -1,4 +1,6 @@
-"""Access to attributes of a program's values, never to those of the Python objects behind them."""
+"""Attribute access of interpreted programs. A program never reaches the attributes of the Python
+objects that represent its values.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +26,7 @@ from .values import (
 )
 
 PROGRAM = "__main__"  # the name of the program's own module
-# Attributes of Python's internals, through which programs could leave the interpreter.
+# Attributes of Python's internals, through which a program could escape from the interpreter.
 INTERNALS = frozenset(
     [
         "__base__",
@@ -57,7 +59,7 @@ INTERNALS = frozenset(
 
 
 class Attributes:
-    """The part of the interpreter that reads and writes attributes."""
+    """The part of the interpreter that gets, sets and deletes attributes."""
 
     call: Callable[..., Any]
     class_of: Callable[[Any], Class]
@@ -72,7 +74,7 @@ class Attributes:
         bindable = not isinstance(value, Class | Module)
         try:
             result = self.find(value, name)
-        except Raised as e:  # raised in a property: __getattr__ is tried next
+        except Raised as e:  # a property raised it: try __getattr__ next
             failed = e.value.cls.derives_from(EXCEPTIONS["AttributeError"])
             if not (
                 failed and bindable and self.class_of(value).lookup("__getattr__") is not MISSING
@@ -105,7 +107,7 @@ class Attributes:
             return error("AttributeError", f"type object '{value.name}' has no attribute '{name}'")
         if isinstance(value, Module):
             return error("AttributeError", f"module '{value.name}' has no attribute '{name}'")
-        if isinstance(value, Bound):  # a method has its function's attributes
+        if isinstance(value, Bound):  # a method has the attributes of its function
             value = value.function
         owner = "super" if isinstance(value, Super) else self.type_name(value)
         if type(value) in PLAIN and hasattr(value, name) and not name.startswith("_"):
@@ -113,7 +115,7 @@ class Attributes:
         return error("AttributeError", f"'{owner}' object has no attribute '{name}'")
 
     def find(self, value: Any, name: str) -> Any:
-        """An attribute, or MISSING, without `__getattr__`."""
+        """The attribute `name`, or MISSING; does not call `__getattr__`."""
         if type(value) in PLAIN:
             return self.of_class(value, self.class_of(value), name)
         if isinstance(value, Module):
@@ -134,14 +136,16 @@ class Attributes:
         return self.predefined(value, cls, name)
 
     def of_class(self, value: Any, cls: Class, name: str) -> Any:
-        """A member of a value's class, bound to the value."""
+        """The member `name` of a value's class, bound to the value; MISSING if there is none."""
         member = cls.lookup(name)
         if member is MISSING:
             return self.predefined(value, cls, name)
         return self.bind(member, value, cls)
 
     def bind(self, member: Any, owner: Any, cls: Class) -> Any:
-        """A class member as an attribute of an instance: functions are bound."""
+        """A class member as an attribute of its instance `owner`: functions are bound, properties
+        called.
+        """
         if isinstance(member, Function | Builtin):
             return Bound(member, owner)
         if isinstance(member, Static):
@@ -157,7 +161,7 @@ class Attributes:
         return member
 
     def of_module(self, module: Module, name: str) -> Any:
-        """An attribute of a module: one that the program assigned, or a member."""
+        """An attribute of a module: what the program assigned, or else a member of the module."""
         overlay = self.overlays.get(id(module))
         if overlay and name in overlay[1]:
             return overlay[1][name]
@@ -166,7 +170,7 @@ class Attributes:
         return module.lookup(name)
 
     def of_super(self, value: Super, name: str) -> Any:
-        """An attribute of super(): a member of the next class that has it, bound to the owner."""
+        """An attribute of super(): the next member in the MRO, bound to the owner."""
         owner = value.owner
         cls = owner if isinstance(owner, Class) else self.class_of(owner)
         order = cls.mro
@@ -215,7 +219,9 @@ class Attributes:
         return MISSING
 
     def predefined(self, value: Any, cls: Class, name: str) -> Any:
-        """Attributes that every value has, and attributes of functions, methods and exceptions."""
+        """An attribute that all values of a kind have, such as `__class__`, `__name__` of functions
+        or `args` of exceptions; MISSING if there is none.
+        """
         if name == "__class__":
             return cls
         if name == "__doc__":
@@ -235,7 +241,7 @@ class Attributes:
         return MISSING
 
     def of_instance(self, value: Instance, name: str) -> Any:
-        """`__dict__` of an instance, and attributes of exceptions."""
+        """`__dict__` of an instance, or an attribute of an exception such as `args`."""
         if name == "__dict__":
             return value.fields
         if value.cls.derives_from(EXCEPTIONS["BaseException"]):
@@ -248,7 +254,7 @@ class Attributes:
         return MISSING
 
     def of_function(self, value: Function, name: str) -> Any:
-        """An attribute that every function has."""
+        """An attribute that all functions have, such as `__name__`."""
         match name:
             case "__name__":
                 return value.code.name
@@ -285,7 +291,7 @@ class Attributes:
             self.call(function, (value, name, to))
 
     def set_field(self, value: Any, name: str, to: Any) -> None:
-        """object.__setattr__(value, name, to)."""
+        """object.__setattr__(value, name, to): sets an attribute of the instance."""
         cls = self.class_of(value)
         member = cls.lookup(name)
         if isinstance(member, Property):
@@ -322,7 +328,7 @@ class Attributes:
             fields[name] = to
 
     def slots_of(self, cls: Class) -> frozenset[str] | None:
-        """The names in `__slots__` of a class and its bases; None if a class has no `__slots__`."""
+        """The names in `__slots__` of a class and its bases; None if instances have `__dict__`."""
         if "slots" not in cls.cache:
             declared = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
             names = [
@@ -342,7 +348,7 @@ class Attributes:
         self.call(self.class_of(value).lookup("__delattr__"), (value, name))
 
     def delete_field(self, value: Any, name: str) -> None:
-        """object.__delattr__(value, name)."""
+        """object.__delattr__(value, name): deletes an attribute of the instance."""
         cls = self.class_of(value)
         member = cls.lookup(name)
         if isinstance(member, Property) and member.fdel is not None:

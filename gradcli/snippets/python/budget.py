@@ -1,4 +1,4 @@
-"""The budget of a program: steps, memory, depth of calls, time, output."""
+"""The budget of an interpreted program: steps, memory, depth of calls, time, output."""
 
 import gc
 import time
@@ -10,16 +10,16 @@ MEMORY = 300_000_000  # bytes that are allocated and not freed
 OBJECT = 80_000_000  # bytes of one string or container
 DEPTH = 990  # largest number of nested calls: Python's limit, minus the frames of a script
 SECONDS = 2.0  # CPU time that a program may take
-# the same while unbounded code runs: while loops, long iterators, or calls nested deeper than
-# NESTED
+# the CPU time allowed while code runs that may never end: while loops, long iterators, or calls
+# nested deeper than NESTED
 SHORT = 1.2
 NESTED = 200  # more nested calls than a recursion over data needs
-MOST_BITS = 400_000  # of an integer
+MOST_BITS = 400_000  # bits of an integer
 SLICE = 20_000  # steps between two checks of the clock
 
 
 class Budget:
-    """The remaining budget of a program. `left` counts down within a slice of steps."""
+    """The remaining budget of a program. Steps come in slices, so that the clock is read rarely."""
 
     __slots__ = ("allocated", "base", "left", "memory", "seconds", "start", "steps")
 
@@ -31,8 +31,8 @@ class Budget:
         self.base = resident()
 
     def refill(self, unbounded: bool = False) -> int:
-        """The steps of the next slice. Raises Exhausted if the budget is used up. `unbounded` says
-        that the running code may never end.
+        """The number of steps of the next slice. Raises Exhausted if the budget is used up.
+        `unbounded`: the running code may never end.
         """
         if self.steps <= 0:
             raise Exhausted("steps", "takes more steps than is allowed")
@@ -44,10 +44,10 @@ class Budget:
         return step
 
     def spend_memory(self, size: int) -> None:
-        """Count bytes before they are allocated.
+        """Count bytes before they are allocated. Raises Exhausted if they exceed the budget.
 
-        Freed memory is not subtracted. At the limit, the memory of the process is measured instead,
-        if the system supports it.
+        Freed memory is not subtracted. When the count reaches the limit, it is replaced by the
+        growth of the process's memory since the start, if the system reports that.
         """
         if size > OBJECT:
             raise Exhausted("memory", f"makes a value of {size:,} bytes, more than is allowed")
@@ -61,7 +61,7 @@ class Budget:
 
 
 def resident() -> int:
-    """Bytes of memory of this process, or 0 if the system does not report it."""
+    """The memory of this process in bytes; 0 if the system does not report it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * 4096

@@ -127,7 +127,7 @@ GENERATOR.members.update(
 
 
 def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:
-    """A class of lazy iterators."""
+    """A class of iterators such as zip; an instance yields items(m, *args), `m` the interpreter."""
     cls = iterator_class(name)
     cls.make = lambda m, cls, *args, **named: Iterable(cls, items(m, *args, **named))
     cls.cache["complete"] = True
@@ -357,7 +357,7 @@ def directory(m: Any, *values: Any) -> list[str]:
 
 
 def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
-    """super(start, owner); the compiler passes both arguments if the program passes none."""
+    """super(start, owner). For super() without arguments, the compiler passes both."""
     if start is None:
         raise error("RuntimeError", "super(): no arguments")
     kind = owner if isinstance(owner, Class) else m.class_of(owner)
@@ -368,7 +368,7 @@ def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
 
 
 def without_parent(m: Any, *args: Any) -> None:
-    """super.__init__() of the super object itself, not of the parent class."""
+    """super.__init__ of the super object itself, not of the parent class: an error."""
     if not args:
         text = "descriptor '__init__' of 'super' object needs an argument"
         raise error("TypeError", text)
@@ -378,7 +378,7 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in function that is refused, because a program could leave the interpreter by it."""
+    """A built-in function that is not supported, as it could leave the interpreter."""
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")
@@ -452,7 +452,7 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 def special_class(cls: Class, make: Callable) -> Class:
-    """A class of the interpreter, such as property, of which programs can create instances."""
+    """One of the interpreter's classes, such as property, with a constructor for programs."""
     cls.make = make
     cls.cache["complete"] = True
     return cls

@@ -26,10 +26,10 @@ from .values import (
     error,
 )
 
-RETURN, BREAK, CONTINUE = "return", "break", "continue"  # how a statement ends; None if normally
-RESULT = 1  # key of a frame for the return value
+RETURN, BREAK, CONTINUE = "return", "break", "continue"  # how a statement ends; None: normally
+RESULT = 1  # key of the return value in a frame
 NESTED = 250  # largest number of nested calls of built-in functions, which use Python's own stack
-OUTER = 0  # key of a frame for the enclosing frame
+OUTER = 0  # key of the enclosing frame in a frame
 
 
 class Calls:
@@ -43,7 +43,7 @@ class Calls:
     nested: int  # current depth of nested calls of built-in functions
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
-        """The result of calling a value of the program."""
+        """The result of calling a function, method, class or other value of the program."""
         kind = type(function)
         if kind is Function:
             return self.call_function(function, args, named)
@@ -73,8 +73,9 @@ class Calls:
     def call_builtin(
         self, name: str, function: Callable, args: Iterable[Any], named: Mapping[str, Any]
     ) -> Any:
-        """The result of a function that Python itself runs. Its unexpected exceptions become
-        Unsupported, which the program cannot catch.
+        """The result of a function that is implemented in Python and not by the program.
+
+        Exceptions that it should not raise become Unsupported, which the program cannot catch.
         """
         if self.nested >= NESTED:
             raise error("RecursionError", "maximum recursion depth exceeded")
@@ -101,7 +102,7 @@ class Calls:
     def call_function(
         self, function: Function, args: Iterable[Any], named: Mapping[str, Any]
     ) -> Any:
-        """Call a function of the program in a new frame."""
+        """Call a function of the program in a new frame, a dict of its local variables."""
         code = function.code
         args = args if type(args) is tuple else tuple(args)
         if code.simple and not named and len(args) == len(code.names):
@@ -132,7 +133,7 @@ class Calls:
             self.line = line
 
     def generate(self, code: Code, frame: dict) -> HostGenerator[Any, Any, Any]:
-        """The items of a generator. Between the items, the current line is the caller's."""
+        """The items of a generator. While it is suspended, `self.line` is the caller's line."""
         body = code.body(frame)
         sent: Any = None
         raised: BaseException | None = None
@@ -249,9 +250,10 @@ PASSING: set[CodeType] = set()  # code of functions that only forward their argu
 
 
 def _of_arguments(e: TypeError, of_python: bool) -> bool:
-    """Whether a call failed because its arguments do not match, before the body ran. With
-    `of_python` (PyTorch's function is written in Python), a function that only forwards its
-    arguments does not count as a body.
+    """Whether a call raised TypeError because the arguments do not match, before the body ran.
+
+    `of_python`: PyTorch's function is written in Python. A function that only forwards its
+    arguments then does not count as a body.
     """
     place = e.__traceback__ and e.__traceback__.tb_next
     while of_python and place is not None and place.tb_frame.f_code in PASSING:
@@ -260,8 +262,8 @@ def _of_arguments(e: TypeError, of_python: bool) -> bool:
 
 
 def argument_message(name: str, message: str) -> str:
-    """Python's error for wrong arguments, with the function's name in the program, and without the
-    argument `m` in its numbers of arguments.
+    """Python's message for wrong arguments, with the name that the function has in the program.
+    Argument counts are reduced by one, for the argument `m`.
     """
     _, _, rest = message.partition("()")
     if not rest:
@@ -278,7 +280,7 @@ def argument_message(name: str, message: str) -> str:
 
 
 def unforeseen(name: str, e: Exception) -> Unsupported:
-    """The error for an unexpected exception in a built-in function."""
+    """The error for an exception that a built-in function should not raise."""
     return Unsupported(f"this call of {name} ({type(e).__name__}: {e})")
 
 
@@ -288,7 +290,7 @@ def unforeseen(name: str, e: Exception) -> Unsupported:
 def bound_arguments(
     m: Calls, function: Function, args: tuple, named: Mapping[str, Any]
 ) -> dict[Any, Any]:
-    """The frame of a call: the value of each parameter. Raises the TypeErrors of Python."""
+    """The frame of a call: the value of each parameter by name. Raises Python's TypeErrors."""
     code, name = function.code, f"{function.code.qualname}()"
     names = code.names
     frame: dict[Any, Any] = dict(zip(names, args))
@@ -316,7 +318,7 @@ def bound_arguments(
 
 
 def _keywords(code: Code, name: str, frame: dict, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Add keyword arguments to a frame; returns those without a parameter."""
+    """Add keyword arguments to a frame. Returns those without a parameter, for **kwargs."""
     extra: dict[str, Any] = {}
     allowed = (*code.names[code.positional_only :], *code.keyword_only)
     for key, value in named.items():

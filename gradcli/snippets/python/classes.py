@@ -1,5 +1,5 @@
-"""Dataclasses, named tuples and enumerations in programs that are run: the classes of the program,
-and the methods that Python's library generates for them. A parameter `m` is the interpreter.
+"""Dataclasses, named tuples and enumerations of interpreted programs: the decorators and base
+classes, and the methods that they generate. A parameter `m` is the interpreter.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,8 +30,8 @@ FROZEN = Class("FrozenInstanceError", (EXCEPTIONS["AttributeError"],), module="d
 
 
 class Field:
-    """A field of a dataclass or a named tuple: its default, and which generated methods use it. A
-    program sees an Instance of FIELD_CLASS instead.
+    """A field of a dataclass or a named tuple: its default, and which generated methods use it. The
+    program's value for it is an Instance of FIELD.
     """
 
     __slots__ = ("compare", "default", "factory", "in_repr", "init", "name")
@@ -55,7 +55,7 @@ def make_field(m: Any, **options: Any) -> Instance:
 
 
 def refuse_options(function: str, options: dict[str, Any], names: Iterable[str]) -> None:
-    """Raise Unsupported for options that are not known and would change what a program does."""
+    """Raise Unsupported if an option in `names` is set, as it is not implemented."""
     for name in names:
         if options.get(name):
             raise Unsupported(f"{function}({name}={options[name]!r})")
@@ -70,9 +70,7 @@ def dataclass(m: Any, cls: Any = None, **options: Any) -> Any:
 
 
 def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
-    """The same class, with its fields in `cls.cache` and the generated methods among its members,
-    except those that the class defines itself.
-    """
+    """`cls`, with its fields in `cls.cache` and the generated methods that it lacks."""
     fields: dict[str, Field] = {}
     for base in reversed(cls.mro[1:]):
         fields.update(base.cache.get("fields", {}))
@@ -104,9 +102,11 @@ def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
 
 
 def declared(cls: Class, name: str) -> Field:
-    """The field that an annotation declares, as `x: int = 0`. If its default is a call of `field`,
-    the class attribute is replaced by the default in that call, or deleted if there is none.
-    Raises Python's ValueError for a list, dict or set as default.
+    """The field that an annotation such as `x: int = 0` declares.
+
+    If the default is a call of dataclasses.field, the class attribute is replaced by the default in
+    that call, or deleted if it has none. Raises Python's ValueError for a list, dict or set as
+    default.
     """
     default = cls.members.get(name, MISSING)
     if isinstance(default, Instance) and default.cls is FIELD_CLASS:
@@ -135,7 +135,7 @@ def check_order(fields: Iterable[Field]) -> None:
 
 
 def init_method(cls: Class, fields: dict[str, Field]) -> Callable:
-    """The `__init__` of a dataclass."""
+    """The generated `__init__` of a dataclass."""
     init_fields = [f for f in fields.values() if f.init]
 
     def init(m: Any, self: Any, *args: Any, **named: Any) -> None:
@@ -153,9 +153,10 @@ def init_method(cls: Class, fields: dict[str, Field]) -> Callable:
 
 
 def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]) -> dict[str, Any]:
-    """The values that the arguments of a call give to fields, by name; fields left to their default
-    are missing. Raises Python's TypeError for arguments that do not fit. `name` is the function in
-    the messages; its positional arguments are counted with self or cls.
+    """The values of the fields in a call, by name; those with default values are not included.
+
+    Raises Python's TypeError if the arguments do not match. `name` is the function's name in the
+    messages, which count positional arguments including self or cls.
     """
     names = [f.name for f in fields]
     values = dict(zip(names, args))
@@ -184,30 +185,30 @@ def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]
 
 
 def repr_of(m: Any, self: Any, fields: Iterable[Field]) -> str:
-    """The `__repr__` of a dataclass."""
+    """The generated `__repr__` of a dataclass."""
     parts = [f"{f.name}={m.repr(m.get(self, f.name))}" for f in fields if f.in_repr]
     return f"{m.type_name(self)}({', '.join(parts)})"
 
 
 def key_of(m: Any, self: Any, fields: Iterable[Field]) -> tuple:
-    """The values of the fields by which instances are compared."""
+    """The values of the fields that comparisons use, as a tuple."""
     return tuple([m.get(self, f.name) for f in fields if f.compare])
 
 
 def compare(m: Any, name: str, a: Any, b: Any, fields: Iterable[Field]) -> Any:
-    """A comparison method of a dataclass; `name` is Lt, LtE, Gt, GtE or Eq."""
+    """A generated comparison of a dataclass; `name` is Lt, LtE, Gt, GtE or Eq."""
     if m.class_of(a) is not m.class_of(b):
         return NotImplemented
     return m.compare(name, key_of(m, a, fields), key_of(m, b, fields))
 
 
 def refuse_frozen(m: Any, self: Any, name: str, to: Any) -> None:
-    """The `__setattr__` of a frozen dataclass."""
+    """The generated `__setattr__` of a frozen dataclass."""
     raise error(FROZEN, f"cannot assign to field '{name}'")
 
 
 def fields_of(m: Any, value: Any) -> dict[str, Field]:
-    """The fields of a dataclass, or of an instance of one; Python's TypeError for other values."""
+    """The fields of a dataclass or an instance of one; else raises Python's TypeError."""
     cls = value if isinstance(value, Class) else m.class_of(value)
     for base in cls.mro:
         if "fields" in base.cache:
@@ -226,7 +227,7 @@ def as_tuple(m: Any, value: Any) -> Any:
 
 
 def unpacked(m: Any, value: Any, whole: Callable[[dict[str, Any]], Any]) -> Any:
-    """The fields by name, also those of inner dataclasses, as `whole` makes of each dict."""
+    """A dataclass instance as a dict of its fields, converted by `whole`; nested instances, too."""
 
     def inner(v: Any) -> Any:
         m.spend()
@@ -249,7 +250,7 @@ def replaced(m: Any, value: Any, **changes: Any) -> Any:
 
 
 def field_objects(m: Any, value: Any) -> tuple:
-    """dataclasses.fields; the results have a name only."""
+    """dataclasses.fields; the results have only the attribute `name`."""
     result = []
     for name in fields_of(m, value):
         instance = Instance(FIELD_CLASS)
@@ -280,7 +281,7 @@ DATACLASSES: dict[str, Any] = {
 
 
 def named_tuple(cls: Class, fields: list[Field]) -> Class:
-    """The same class, derived from tuple, with properties for its fields and their methods."""
+    """`cls`, derived from tuple, with properties for its fields and namedtuple's methods."""
     names = [f.name for f in fields]
 
     def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:
@@ -330,8 +331,8 @@ def make_named_tuple(
 
 
 def subclass_named_tuple(m: Any, cls: Class, **named: Any) -> None:
-    """Make `class Point(NamedTuple)` a named tuple, with fields from its annotations. Classes that
-    are derived from Point have its fields already.
+    """Make `class Point(NamedTuple)` a named tuple, with fields from its annotations. A class
+    derived from Point inherits its fields, and is not changed.
     """
     if NAMED_TUPLE not in cls.bases:
         return
@@ -357,9 +358,10 @@ NAMED_TUPLE.cache["complete"] = True
 
 
 def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
-    """Replace the class attributes of an enumeration by its members. Attributes with equal values
-    are one member; auto() has the value after the last integer, or in a StrEnum the name in lower
-    case.
+    """Replace the class attributes of an enumeration by its members.
+
+    Attributes with equal values are one member. auto() is the last integer plus 1, or in a StrEnum
+    the name in lower case.
     """
     members: dict[str, Any] = {}
     last = 0
@@ -383,12 +385,12 @@ def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
 
 
 def is_member_value(value: Any) -> bool:
-    """Whether a class attribute becomes a member of an enumeration: it is no method or property."""
+    """Whether a class attribute becomes a member of an enumeration: methods do not."""
     return not isinstance(value, Function | Builtin | Property | Static | ClassMethod)
 
 
 def find_member(m: Any, cls: Class, value: Any) -> Any:
-    """The member with a value, as in Color(1)."""
+    """The member of an enumeration with the given value: Color(1)."""
     for member in cls.members["__members__"].values():
         if m.equal(member.fields["value"], value):
             return member
@@ -396,7 +398,7 @@ def find_member(m: Any, cls: Class, value: Any) -> Any:
 
 
 def text_of_enum(m: Any, self: Any) -> str:
-    """The `__str__` of IntEnum and StrEnum: the text of the value."""
+    """The `__str__` of IntEnum and StrEnum: str() of the value."""
     if self.payload is not None:
         return m.text(self.payload)
     return f"{self.cls.name}.{self.fields['name']}"

@@ -1,8 +1,8 @@
-"""Expressions, compiled to Python functions from a frame, a dict of names, to a value.
+"""Expressions, compiled to Python functions from a frame (a dict of local variables) to a value.
 
 The functions are closures of this file, made from the syntax tree. `m.line` is the line that
-Python's traceback would name: a statement sets it, and within a statement of several lines an
-operation sets its own line after its operands are evaluated.
+Python's traceback would show: a statement sets it; in a statement of several lines, an operation
+sets it to its own line after its operands are evaluated.
 """
 
 import ast
@@ -28,7 +28,7 @@ class Expressions:
     def __init__(self, m: Any, scope: Scope):
         self.m, self.scope = m, scope
         self.at = 0  # the line of the current statement
-        self.spread = False  # whether the statement has several lines
+        self.spread = False  # whether the current statement has several lines
 
     def expression(self, node: ast.expr) -> Compiled:
         """A function that evaluates the expression in a frame."""
@@ -38,7 +38,7 @@ class Expressions:
         return compile_node(node)
 
     def refused(self, node: Any, what: str) -> Compiled:
-        """A function that raises Unsupported when the program reaches a construct."""
+        """A function that raises Unsupported for the construct `what` when it is executed."""
         line = node.lineno
 
         def run(f: dict) -> Any:
@@ -47,7 +47,7 @@ class Expressions:
         return run
 
     def placed(self, node: Any, last: Compiled, line: int | None = None) -> Compiled:
-        """The last operand of a node; after its evaluation, the current line is the node's."""
+        """`last`, the last operand of a node, which then sets the current line to the node's."""
         if not self.spread:
             return last
         m, at = self.m, line or node.lineno
@@ -78,7 +78,7 @@ class Expressions:
         return run
 
     def load(self, name: str) -> Compiled:
-        """A function that looks up a name."""
+        """A function that returns the value of a name in a frame."""
         where, depth = self.scope.resolve(name)
         if self.scope.kind == "class":
             return self.load_in_class(name, where, depth)
@@ -96,6 +96,7 @@ class Expressions:
         return self.load_up(name, depth)
 
     def load_global(self, name: str) -> Compiled:
+        """A function that returns the value of a global or built-in name."""
         g, builtins, starred = self.m.globals, self.m.builtins, self.m.starred
         stars = self.m.stars
 
@@ -112,6 +113,7 @@ class Expressions:
         return run
 
     def load_up(self, name: str, depth: int) -> Compiled:
+        """A function that returns the value of a name in the frame `depth` levels up."""
         if depth == 1:
 
             def one(f: dict) -> Any:
@@ -132,7 +134,8 @@ class Expressions:
         return run
 
     def load_in_class(self, name: str, where: str, depth: int) -> Compiled:
-        if where == "local":  # a class body looks up a name that it has not bound as a global
+        """A function that returns the value of a name in a class body."""
+        if where == "local":  # a name that the class body has not yet bound is global
             outer = self.load_global(name)
         else:
             outer = self.load_global(name) if where == "global" else self.load_up(name, depth)
@@ -158,7 +161,7 @@ class Expressions:
     # ---- displays --------------------------------------------------------------------------------
 
     def items(self, nodes: list[ast.expr]) -> Compiled:
-        """The list of the items of a display or of positional arguments."""
+        """A function that evaluates the items of a display, or positional arguments, to a list."""
         parts = [self.expression(n.value if isinstance(n, ast.Starred) else n) for n in nodes]
         if not any(isinstance(n, ast.Starred) for n in nodes):
             return lambda f: [p(f) for p in parts]
@@ -309,7 +312,7 @@ class Expressions:
         return run
 
     def comparison(self, name: str) -> Callable[[Any, Any], Any]:
-        """A function of two values."""
+        """A function of two values that computes the comparison `name`: Lt, Is, In, ..."""
         m = self.m
         if name == "Is":
             return lambda a, b: a is b
@@ -344,7 +347,7 @@ class Expressions:
         return lambda f: get(value(f), name)
 
     def mangled(self, name: str) -> str:
-        """A private name, mangled by its class."""
+        """A private name such as __x, mangled in a class: _Class__x. Other names unchanged."""
         if not name.startswith("__") or name.endswith("__"):
             return name
         scope: Scope | None = self.scope
@@ -411,7 +414,7 @@ class Expressions:
         return run
 
     def keywords(self, nodes: list[ast.keyword]) -> Callable[..., dict[str, Any]]:
-        """The keyword arguments of a call."""
+        """A function that evaluates the keyword arguments of a call to a dict."""
         pairs = [(k.arg, self.expression(k.value)) for k in nodes]
         m = self.m
         if all(name for name, _ in pairs):
@@ -449,7 +452,7 @@ class Expressions:
         )
 
     def bare_super(self, node: ast.Call) -> Compiled:
-        """super() in a method without arguments: of the enclosing class and the first parameter."""
+        """super() without arguments: super(__class__, first parameter)."""
         function, owner_class = self.load("super"), self.load("__class__")
         scope: Scope | None = self.scope
         while scope is not None and scope.kind != "function":
@@ -469,14 +472,14 @@ class Expressions:
     # ---- functions -------------------------------------------------------------------------------
 
     def inner_parent(self) -> Scope:
-        """The enclosing scope of a function or a comprehension that starts here."""
+        """The parent scope of a function or comprehension that is defined here; not a class."""
         return self.scope.parent if self.scope.kind == "class" else self.scope  # type: ignore
 
     def Lambda(self, node: ast.Lambda) -> Compiled:
         return self.function(node, "<lambda>", [])
 
     def function(self, node: Any, name: str, body: list[ast.stmt]) -> Compiled:
-        """A function that creates the function of a def or a lambda."""
+        """A function that evaluates a def or lambda to a Function."""
         qualname = self.scope.inner_name(name)
         code = Code(name, qualname, node.lineno)
         a = node.args
@@ -509,7 +512,7 @@ class Expressions:
         return run
 
     def body(self, code: Code, scope: Scope, node: Any, body: list[ast.stmt]) -> None:
-        """Compile the body of a function."""
+        """Compile the body of a def or lambda into `code`."""
         if isinstance(node, ast.Lambda):
             bind(scope, [node.body])
             inner = type(self)(self.m, scope)
@@ -526,7 +529,7 @@ class Expressions:
 
         m, home = self.m, self.m.globals
 
-        def first(frame: dict) -> Any:  # functions of a library are compiled on first call
+        def first(frame: dict) -> Any:  # compiles a library's function on its first call
             before = m.globals, m.on_assign
             m.globals, m.on_assign = home, None
             try:
@@ -538,7 +541,7 @@ class Expressions:
         code.body = first
 
     def block_of(self, code: Code, scope: Scope, body: list[ast.stmt]) -> Compiled:
-        """Compile the statements of a function."""
+        """Compile the statements of a function body."""
         bind(scope, body)
         inner = type(self)(self.m, scope)
         return inner.block(body, generator=code.generator)
@@ -618,7 +621,9 @@ class Expressions:
         return run
 
     def comprehension(self, node: Any) -> tuple[Callable, Callable, "Expressions"]:
-        """Functions that start a comprehension and run its loops, and its items' compiler."""
+        """The parts of a compiled comprehension: a function that makes its frame and first
+        iterator, a function that runs its loops, and the compiler for its items.
+        """
         scope = Scope("comprehension", self.inner_parent(), self.scope.inner_name("<listcomp>"))
         for generator in node.generators:
             bind(scope, [generator.target])
@@ -662,7 +667,7 @@ GENERATOR_EXPRESSION = iterator_class("generator")
 
 
 def unbound(name: str, *, free: bool) -> Exception:
-    """The exception for a local name without a value."""
+    """The exception for a local variable without a value; `free`: of an enclosing function."""
     if free:
         return error(
             "NameError",

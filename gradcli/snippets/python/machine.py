@@ -48,8 +48,8 @@ Observer = Callable[[str, Any, int], None]
 
 
 class Failure(NamedTuple):
-    """An exception that ended a program, or one input of a session; `line` is the innermost line of
-    the program in its traceback.
+    """An exception that ended a program, or one input of an interactive session. `line` is the
+    innermost line of the program in its traceback.
     """
 
     type: str
@@ -57,7 +57,7 @@ class Failure(NamedTuple):
     line: int
     value: Instance | None = None
     lines: tuple[int, ...] = ()  # lines of the traceback, innermost first
-    names: Mapping[str, Any] = {}  # names in the function that raised the exception
+    names: Mapping[str, Any] = {}  # local variables of the function that raised it
 
 
 class Warned(NamedTuple):
@@ -69,18 +69,18 @@ class Warned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """The error for something that the interpreter does not support."""
+    """What the interpreter does not support, and the line at which it stopped the program."""
 
     what: str
     line: int
 
     @property
     def reason(self) -> str:
-        """One sentence."""
+        """A sentence for the user, without the period."""
         return f"{self.what} is not supported"
 
 
-SHORTER = {  # how to make a program fit into each budget; no option raises them
+SHORTER = {  # how to stay within each budget; no option increases them
     "time": "fewer iterations of its loops, or smaller tensors",
     "steps": "fewer iterations of its loops",
     "memory": "smaller values",
@@ -90,7 +90,7 @@ SHORTER = {  # how to make a program fit into each budget; no option raises them
 
 
 class Spent(NamedTuple):
-    """The error for a budget that is used up. It says which budget it was, and what used it up."""
+    """The budget that was used up, and what the program `does`, at the line where it stopped."""
 
     kind: str
     does: str
@@ -98,19 +98,21 @@ class Spent(NamedTuple):
 
     @property
     def what(self) -> str:
-        """The budget and its use, as part of a sentence."""
+        """The budget and its use, as a clause."""
         return f"the program was stopped: it {self.does}; try {SHORTER[self.kind]}"
 
     @property
     def reason(self) -> str:
-        """One sentence."""
+        """A sentence for the user, without the period."""
         return self.what.capitalize()
 
 
 class Outcome(NamedTuple):
-    """The result of running a program. A session goes on after an error: `exception` is the first
-    exception, and `later` are the others. `scope` (the global names) and `printed` are as they were
-    at the first exception.
+    """The result of running a program.
+
+    A session continues after an error: `exception` is the first exception, and `later` has the
+    others. `scope` (the global names) and `printed` are those at the first exception, or at the
+    end.
     """
 
     stdout: str
@@ -146,7 +148,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.on_answer: Callable[[int, str], None] | None = None
         self.on_error: Callable[[], None] = lambda: None  # called at the first error of a session
         self.line = self.outer = self.depth = self.nested = self.left = 0
-        self.loops = 0  # nesting depth of running loops without a bound
+        self.loops = 0  # nesting depth of running loops that may never end
         self.globals: dict[str, Any] = {}
         self.printed: list[str] = []
         self.errors: list[str] = []
@@ -154,7 +156,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.output: Any = None  # the file that print() writes to, if not stdout
         self.warned: list[Warned] = []
         self.filters: list[tuple[str, Class | None]] = []  # warning filters, newest first
-        self.recording: list[list[Any]] = []  # lists in which the program catches warnings
+        self.recording: list[list[Any]] = []  # lists of active warnings.catch_warnings(record=True)
         self.handled: list[Instance] = []  # exceptions that are being handled
         self.writing: list[int] = []
         self.overlays: dict[int, tuple[Module, dict[str, Any]]] = {}
@@ -164,18 +166,18 @@ class Interpreter(Operations, Texts, Attributes, Calls):
 
     @property
     def place(self) -> int:
-        """The current line of the program; within a library, the line that called it."""
+        """The current line of the program; inside a library, the line that called it."""
         return self.line or self.outer
 
     # ---- budget, output, warnings ----------------------------------------------------------------
 
     def refill(self) -> None:
-        """Take a slice of steps from the budget."""
+        """Add slices from the budget to `left` until it is not negative."""
         while self.left < 0:
             self.left += self.budget.refill(self.loops > 0 or self.depth > NESTED)
 
     def spend(self, steps: int = 1, memory: int = 0) -> None:
-        """Count steps and bytes against the budget."""
+        """Count steps and bytes against the budget. Raises Exhausted if it is used up."""
         if memory:
             self.budget.spend_memory(memory)
             steps += memory >> 11  # allocating 2 kB takes as long as a step
@@ -200,7 +202,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.errors.append(text)
 
     def warn(self, category: Class, message: str, once: bool = False) -> None:
-        """Issue a warning, unless it is filtered; once for each line, or `once` in a program."""
+        """Issue a warning, unless filtered: once for each line, or `once` in a program."""
         if once and any(w.message == message for w in self.warned):
             return
         action = next(
@@ -228,7 +230,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return value.cls if cls is None else cls
 
     def identity(self, value: Any) -> int:
-        """The result of id(): unique, and the same in every run."""
+        """The result of id(): unique for each value, and the same in every run."""
         if id(value) not in self.identities:
             number = 0x7F0000000000 + 0x30 * (len(self.identities) + 1)
             self.identities[id(value)] = (number, value)
@@ -244,7 +246,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         update(self, target, values)
 
     def call_name(self, function: Any) -> str:
-        """The name of a called function in messages."""
+        """The name of a called function in Python's messages, such as __main__.f."""
         if isinstance(function, Function):
             return f"{PROGRAM}.{function.code.qualname}"
         return self.method_name(function)
@@ -256,13 +258,13 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return isinstance(value, Instance) and value.cls.derives_from(EXCEPTIONS["BaseException"])
 
     def raising(self, value: Instance) -> Raised:
-        """A Raised for an exception. If the exception was raised before, it keeps its traceback."""
+        """A Raised for an exception of the program; with its traceback if it was raised before."""
         raised = Raised(value)
         raised.lines = value.fields.get("__traceback__", [])
         return raised
 
     def caught(self, raised: Raised) -> Instance:
-        """The exception as a handler sees it."""
+        """The exception of a Raised, for its handler; its traceback is stored in the exception."""
         if not raised.lines:
             raised.lines.append(self.line)
         raised.value.fields["__traceback__"] = raised.lines
@@ -297,7 +299,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return self.imported[name]
 
     def starred(self, name: str) -> Any:
-        """A name imported by `from module import *`; MISSING if no such module has it."""
+        """A name that `from module import *` imports; MISSING if no such module has it."""
         result = (m.lookup(name) for m in self.stars if not name.startswith("_"))
         return next((value for value in result if value is not MISSING), MISSING)
 
@@ -319,7 +321,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return value
 
     def in_body(self, body: Callable[[dict], Any], frame: dict) -> None:
-        """Run the body of a class statement."""
+        """Run the body of a class statement in `frame`."""
         line = self.line
         self.depth += 1
         try:
@@ -380,9 +382,11 @@ def run(
     on_assign: Observer | None = None,
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
-    """Run a program. With `echo`, the value of the last expression is printed as in a session, and
-    values of earlier ones are passed to `on_answer`: "all" of them, or with "cells" the last one of
-    each cell of a notebook.
+    """Run a program.
+
+    With `echo`, the value of the last expression is printed as in a session, and the values of
+    earlier ones are passed to `on_answer`: "all" of them, or with "cells" the last one of each
+    notebook cell.
     """
     return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
 
@@ -393,7 +397,7 @@ def run_on(
     echo: str = "",
     change: Callable[[ast.Module], ast.Module] | None = None,
 ) -> Outcome:
-    """Run a program on a new interpreter; `change` transforms the syntax tree."""
+    """Run a program on a new interpreter `m`; `change` transforms the syntax tree before."""
     try:
         tree = parsed(source)
     except (SyntaxError, ValueError) as e:
@@ -412,8 +416,8 @@ def run_on(
 
 
 def parsed(source: str) -> ast.Module:
-    """The syntax tree of a program. Raises SyntaxError as Python does; compiles the program for
-    that, but never executes it.
+    """The syntax tree of a program. Raises the SyntaxErrors that Python raises: the program is also
+    compiled, but never executed.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -423,7 +427,7 @@ def parsed(source: str) -> ast.Module:
 
 
 def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
-    """Run a syntax tree."""
+    """Run a syntax tree; exceptions are part of the outcome."""
     errors: list[Failure] = []
     refusal = exhausted = at_first = None
     try:
@@ -454,8 +458,8 @@ def visible(m: Interpreter) -> dict[str, Any]:
 
 
 def execute(m: Interpreter, tree: ast.Module, echo: str) -> Iterator[Failure]:
-    """Run the statements of a program; yields the exceptions that end it: at most one, but in a
-    session one for each input.
+    """Run the statements of a program. Yields the exceptions that end its inputs: one at most, but
+    in a session one for each input.
     """
     compiler = Statements(m, Scope("module"))
     for statements in inputs(tree.body, echo):
@@ -478,8 +482,8 @@ def execute(m: Interpreter, tree: ast.Module, echo: str) -> Iterator[Failure]:
 
 
 def inputs(body: Sequence[ast.stmt], echo: str) -> Iterator[list[ast.stmt]]:
-    """The statements of each input: the whole program; in a session a line, or a compound
-    statement; in a notebook a cell, which ends with an empty line.
+    """The statements of each input: the whole program; in a session a line or compound statement;
+    in a notebook a cell, which ends with an empty line.
     """
     result: list[ast.stmt] = []
     for node in body:
@@ -505,7 +509,7 @@ def valued(m: Interpreter, compiler: Statements, node: ast.Expr) -> Any:
 
 
 def answer(m: Interpreter, value: Any) -> None:
-    """Pass the text of a value to `on_answer`, if that is set."""
+    """Pass repr(value) to `on_answer`, if that is set."""
     if value is None or m.on_answer is None:
         return
     with suppress(Raised, Unsupported):
@@ -513,7 +517,7 @@ def answer(m: Interpreter, value: Any) -> None:
 
 
 def failed(m: Interpreter, raised: Raised) -> Failure | None:
-    """The exception that ended a program; None for SystemExit."""
+    """The Failure for an exception that ended a program; None for a SystemExit with status 0."""
     value = raised.value
     line = next((n for n in raised.lines if n), m.place)
     if value.cls.derives_from(EXCEPTIONS["SystemExit"]) and (

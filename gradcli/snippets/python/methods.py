@@ -22,7 +22,7 @@ SIZED = frozenset({str, bytes, list, tuple, dict, set, frozenset})
 
 
 def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, Any]) -> Any:
-    """Call a function of Python itself. Its exceptions are raised in the program."""
+    """Call a function of Python on built-in values; its exceptions become the program's."""
     values = [plain(a) for a in args]
     for value in values:
         if type(value) in SIZED and len(value) > 100:
@@ -36,7 +36,7 @@ def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, 
 
 
 def named_by_class(m: Any, e: TypeError, values: Iterable[Any]) -> BaseException:
-    """Python's TypeError, with the interpreter's class names replaced by those of the program."""
+    """Python's TypeError, with the names of the interpreter's classes replaced by the program's."""
     text = str(e)
     for value in values:
         if type(value) not in PLAIN:
@@ -45,7 +45,7 @@ def named_by_class(m: Any, e: TypeError, values: Iterable[Any]) -> BaseException
 
 
 def host_methods(kind: type, names: str) -> dict[str, Builtin]:
-    """Built-in methods whose results are no larger than their arguments."""
+    """Methods computed by Python's own, whose results are no larger than the arguments."""
 
     def method(name: str) -> Builtin:
         function = getattr(kind, name)
@@ -64,7 +64,7 @@ def host_methods(kind: type, names: str) -> dict[str, Builtin]:
 
 
 def dunders(kind: type) -> dict[str, Builtin]:
-    """The operators of a built-in type as methods."""
+    """The operators of a built-in type as special methods, such as `__add__`."""
     table: dict[str, Callable] = {}
     for op in BINARY.values():
         if hasattr(kind, op.method):
@@ -137,7 +137,9 @@ def _comparison_method(name: str) -> Callable:
 
 
 def wrapping(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A constructor that, for a subclass, returns an instance that wraps the built-in value."""
+    """A constructor for a built-in class and its subclasses, for which it returns an Instance that
+    wraps the built-in value.
+    """
 
     def derived(m: Any, cls: Class, *args: Any, **named: Any) -> Any:
         if "complete" in cls.cache:
@@ -198,7 +200,7 @@ def make_bytes(m: Any, value: Any = b"", *encoding: Any) -> bytes:
 
 
 def collected(m: Any, values: Any = ()) -> list[Any]:
-    """The items of any iterable."""
+    """The items of an iterable as a list, counted against the budget."""
     if isinstance(values, range):
         m.spend(len(values) // 16, 36 * len(values))
         return list(values)
@@ -260,7 +262,7 @@ def make_range(m: Any, *args: Any) -> range:
 
 
 def ordered(m: Any, items: list[Any], key: Any = None, reverse: Any = False) -> list[Any]:
-    """The items in order; stable, as sort() is."""
+    """The items sorted by `key`, as sorted() does."""
     m.spend(4 * len(items), 16 * len(items))
     keys = items if key is None else [m.call(key, (item,)) for item in items]
     kinds = set(map(type, keys))
@@ -270,7 +272,7 @@ def ordered(m: Any, items: list[Any], key: Any = None, reverse: Any = False) -> 
     else:
 
         def compared(i: int, j: int) -> int:
-            """The order of two items, by `<` of the program."""
+            """-1, 0 or 1 for two items, by the program's `<`."""
             m.spend()
             return -1 if m.less(keys[i], keys[j]) else int(m.less(keys[j], keys[i]))
 
@@ -401,7 +403,7 @@ def dict_copy(m: Any, self: Any) -> Any:
 
 
 def dict_item(m: Any, self: Any, key: Any) -> Any:
-    """self[key], or the result of `__missing__` of a derived class."""
+    """self[key]; for a missing key in a subclass, the result of its `__missing__`."""
     target = plain(self)
     if self is not target and m.key(key) not in target:
         missing = m.special(self, "__missing__")
@@ -427,7 +429,7 @@ DICT_METHODS: dict[str, Callable] = {
 
 
 def combined(name: str) -> Callable:
-    """A method of sets that takes any iterables."""
+    """A method of sets whose arguments may be any iterables."""
 
     def method(m: Any, self: Any, *others: Any) -> Any:
         target = plain(self)
@@ -478,7 +480,7 @@ def str_join(m: Any, self: Any, values: Any) -> str:
 
 
 def padded(name: str) -> Callable:
-    """A method of strings that pads to a width."""
+    """A method of strings with a width, such as ljust."""
 
     def method(m: Any, self: Any, width: Any, *fill: Any) -> str:
         m.spend(0, max(0, m.index(width)))
@@ -519,7 +521,7 @@ STR_METHODS: dict[str, Callable] = {
 
 
 def properties(names: str) -> dict[str, Property]:
-    """Attributes of built-in values that are built-in values themselves, such as `real`."""
+    """Attributes of built-in values whose values are built-in, too, such as `real`."""
 
     def reader(name: str) -> Property:
         get = operator.attrgetter(name)
@@ -531,7 +533,7 @@ def properties(names: str) -> dict[str, Property]:
 def plain_class(
     kind: type, make: Callable | None = None, members: dict | None = None, *bases: Class
 ) -> Class:
-    """The class of a built-in type."""
+    """The Class of a built-in type."""
     cls = Class(
         kind.__name__,
         bases or (OBJECT,),
@@ -543,7 +545,7 @@ def plain_class(
 
 
 def constructor(name: str, function: Callable) -> Static:
-    """A class method that returns a built-in value."""
+    """A static method that returns a built-in value, such as str.maketrans."""
     return Static(Builtin(name, function))
 
 

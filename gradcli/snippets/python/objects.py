@@ -1,4 +1,4 @@
-"""Kinds of values of the interpreter: functions, generators, iterators, views, super()."""
+"""Classes of the interpreter's values: functions, generators, iterators, dict views, super()."""
 
 from collections.abc import Callable
 from collections.abc import Iterator as HostIterator
@@ -10,9 +10,10 @@ FUNCTION = Class("function")
 
 
 class Code:
-    """The compiled form of a def or a lambda: its parameters and its body.
+    """The compiled form of a def or lambda: its parameters and its body.
 
-    `names` are the positional parameters and then the keyword-only ones.
+    `names` has the positional parameters, then the keyword-only ones; `star` and `stars` are the
+    names of *args and **kwargs. `simple`: a call needs no matching of defaults or keywords.
     """
 
     __slots__ = (
@@ -54,7 +55,7 @@ class Code:
 
 
 class Function(Object):
-    """A function of the program, with its closure."""
+    """A function of the program. `closure` is the frame in which it was defined."""
 
     __slots__ = ("closure", "code", "defaults", "fields", "keyword_defaults")
     cls = FUNCTION
@@ -66,7 +67,7 @@ class Function(Object):
 
 
 class Iterable(Object):
-    """An iterator of the program; `host` is the Python iterator that yields its items."""
+    """An iterator of the program. `host` is the Python iterator that yields its items."""
 
     __slots__ = ("cls", "host")
 
@@ -75,7 +76,7 @@ class Iterable(Object):
 
 
 class Generator(Iterable):
-    """A generator of the program; `host` is the Python generator that runs its body."""
+    """A generator of the program. `host` is the Python generator that runs its body."""
 
     __slots__ = ("name",)
 
@@ -85,7 +86,7 @@ class Generator(Iterable):
 
 
 class View(Object):
-    """A view of a dict: keys, values or items."""
+    """A view of a dict, such as dict.keys(); `host` is Python's view."""
 
     __slots__ = ("cls", "host")
 
@@ -94,7 +95,7 @@ class View(Object):
 
 
 class Super(Object):
-    """super(): attributes of `owner`, looked up after `start` in its resolution order."""
+    """The value of super(): attributes of `owner` are looked up after `start` in its MRO."""
 
     __slots__ = ("owner", "start")
     cls = Class("super")
@@ -104,7 +105,9 @@ class Super(Object):
 
 
 class Hashed(Instance):
-    """An instance whose class defines `__eq__` or `__hash__`: Python's dicts call these methods."""
+    """An instance whose class defines `__eq__` or `__hash__`, so that Python's dicts and sets call
+    these methods of the program.
+    """
 
     __slots__ = ("machine",)
 

@@ -1,6 +1,6 @@
 """Operators, comparisons, truth, iteration and indexing, according to Python's data model.
 
-The host is the Python that runs gradcli. The program is the one that the machine interprets.
+"Host" means the Python that runs gradcli, "program" the one that it interprets.
 """
 
 import itertools
@@ -27,7 +27,7 @@ MANY = 2_000  # a for loop over an iterator counts as unbounded after this many 
 
 
 class Operator:
-    """A binary operator: symbol, function of the host, names of its special methods."""
+    """A binary operator: its symbol, Python's function, and the names of its special methods."""
 
     __slots__ = ("host", "in_place", "method", "reflected", "sign")
 
@@ -51,7 +51,7 @@ BINARY = {
     "BitOr": Operator("|", "or", operator.or_),
     "BitXor": Operator("^", "xor", operator.xor),
 }
-COMPARED = {  # symbol, method, reflected method, the host's function
+COMPARED = {  # symbol, method, reflected method, Python's function
     "Eq": ("==", "__eq__", "__eq__", operator.eq),
     "NotEq": ("!=", "__ne__", "__ne__", operator.ne),
     "Lt": ("<", "__lt__", "__gt__", operator.lt),
@@ -83,8 +83,8 @@ def translated(e: BaseException) -> BaseException:
 
 
 def plain(value: Any) -> Any:
-    """The built-in value of an instance whose class derives from a built-in class. Exceptions and
-    all other values are returned unchanged.
+    """The built-in value of an instance whose class derives from a built-in class, such as a dict
+    for a Counter. Exceptions and all other values unchanged.
     """
     if isinstance(value, Instance) and type(value.payload) in PLAIN and value.payload is not None:
         return value if value.cls.derives_from(EXCEPTIONS["BaseException"]) else value.payload
@@ -97,7 +97,7 @@ class Operations:
     line: int
     loops: int
 
-    # implemented by other parts
+    # implemented by other base classes of the interpreter
     class_of: Callable[[Any], Class]
     call: Callable[..., Any]
     spend: Callable[..., None]
@@ -109,7 +109,7 @@ class Operations:
         return self.class_of(value).shown
 
     def special(self, value: Any, name: str) -> Any:
-        """A special method, looked up in the class only; MISSING if there is none."""
+        """The special method `name` of a value's class; MISSING if there is none."""
         return self.class_of(value).lookup(name)
 
     # ---- arithmetic ------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class Operations:
             if op.sign == "*" and kind in (str, list, tuple, bytes):
                 index = self.class_of(times).lookup("__index__")
                 if index is not MISSING:
-                    self.call(index, (times,))  # raises its own error
+                    self.call(index, (times,))  # raises the error of __index__
                 return error("TypeError", f"can't multiply sequence by non-int of type '{other}'")
         shown = sign or op.sign
         return error(
@@ -171,7 +171,7 @@ class Operations:
         )
 
     def plain_binary(self, op: Operator, a: Any, b: Any, sign: str | None = None) -> Any:
-        """An operator on built-in values, counted against the budget."""
+        """The result of an operator on built-in values, counted against the budget."""
         if op.sign == "%" and type(a) is str:
             return self.percent(a, b)
         self.check_size(op.sign, a, b)
@@ -210,7 +210,7 @@ class Operations:
             self.spend(len(a), 64 * len(a))
 
     def in_place(self, op: Operator, a: Any, b: Any) -> Any:
-        """The value that `a op= b` assigns to its target."""
+        """The value that `a op= b` assigns: `a` itself, changed, or a new value."""
         sign = ("**" if op.method == "__pow__" else op.sign) + "="
         if type(a) in PLAIN:
             if type(a) is list and op.sign == "+":
@@ -283,8 +283,8 @@ class Operations:
         )
 
     def compare_containers(self, name: str, a: Any, b: Any) -> bool:
-        """Compare built-in values: lists and tuples by the first items that differ, dicts item by
-        item, others with the host's operator.
+        """Compare built-in values: lists and tuples by the first pair of different items, dicts
+        item by item, others by the host's operator.
         """
         _, _, _, host = COMPARED[name]
         if type(a) in (list, tuple) and type(b) is type(a):
@@ -397,7 +397,7 @@ class Operations:
                 raise translated(e) from None
         for cls in self.class_of(value).mro:
             function = cls.members.get("__hash__", MISSING)
-            # __eq__ without __hash__ makes a class of the program unhashable; tensors, which are
+            # a class of the program with __eq__ but no __hash__ is unhashable; tensors, which are
             # not Hashed, are hashed by identity
             if function is MISSING and "__eq__" in cls.members and isinstance(value, Hashed):
                 function = None
@@ -408,8 +408,8 @@ class Operations:
         return object.__hash__(value)
 
     def key(self, value: Any) -> Any:
-        """Return `value`, after a check that it can be a dict key. Raises the program's TypeError
-        if it is an unhashable built-in value.
+        """`value`, if it can be a dict key. Raises the program's TypeError for an unhashable
+        built-in value.
 
         The items of a tuple or frozenset are visited first and counted against the budget, because
         a nested tuple with shared items can take exponential time to hash.
@@ -424,7 +424,7 @@ class Operations:
         return value
 
     def index(self, value: Any) -> int:
-        """A value as an integer, by `__index__`."""
+        """A value as an int, converted by `__index__`."""
         if type(value) in (int, bool):
             return int(value)
         number = plain(value)
@@ -452,7 +452,7 @@ class Operations:
         return result is not MISSING and result is not None
 
     def iterate(self, value: Any) -> HostIterable[Any]:
-        """The items of a for loop over a value."""
+        """The items of a value, as a Python iterable."""
         kind = type(value)
         if kind in (list, tuple, str, range, bytes):
             return value
@@ -473,9 +473,7 @@ class Operations:
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
     def loop_items(self, value: Any) -> HostIterable[Any]:
-        """The items of a for loop. After MANY items of an iterator, the loop counts as
-        unbounded.
-        """
+        """The items of a for loop, which counts as unbounded after MANY items of an iterator."""
         items = self.iterate(value)
         return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)
 
@@ -495,7 +493,7 @@ class Operations:
             self.loops -= 1
 
     def by_next(self, iterator: Any) -> HostIterable[Any]:
-        """The items of an iterator of the program, by `__next__`."""
+        """The items of an iterator of the program, by calls of its `__next__`."""
         if isinstance(iterator, Iterable):
             return iterator.host
         function = MISSING if type(iterator) in PLAIN else self.special(iterator, "__next__")
@@ -505,7 +503,7 @@ class Operations:
         return self.repeated_calls(function, itertools.repeat((iterator,)), "StopIteration")
 
     def repeated_calls(self, function: Any, calls: HostIterable[tuple], end: str) -> Iterator[Any]:
-        """The results of a function at these arguments, until it raises `end`."""
+        """The results of calling a function with the arguments in `calls` until it raises `end`."""
         for args in calls:
             self.spend()
             try:
@@ -543,7 +541,7 @@ class Operations:
         return self.call(function, (iterator,))
 
     def unpack(self, value: Any, count: int, starred: int | None = None) -> list[Any]:
-        """The items of a value for `count` targets, one of which may be starred."""
+        """The items of a value for `count` targets; the starred one (an index) gets a list."""
         if type(value) not in (list, tuple):
             if not self.iterable(value):
                 name = self.type_name(value)
@@ -597,7 +595,7 @@ class Operations:
         return self.call(function, (value, key))
 
     def plain_key(self, value: Any, key: Any) -> Any:
-        """A key for a built-in container. A value with `__index__` is converted to an integer."""
+        """A key for a built-in container: a value with `__index__` is converted to an int."""
         kind = type(key)
         if kind in (int, str):
             return key
@@ -613,8 +611,8 @@ class Operations:
         return key
 
     def subscript_error(self, e: Exception, key: Any) -> BaseException:
-        """Convert the host's exception for a subscript to the program's. In a TypeError, the key's
-        class is named as in the program.
+        """The program's exception for an exception that the host raised for value[key]. A TypeError
+        shows the name that the key's class has in the program.
         """
         if isinstance(e, TypeError) and type(key) not in PLAIN:
             old, new = type(key).__name__, self.type_name(key)
@@ -662,9 +660,9 @@ class Operations:
     # ---- numbers ---------------------------------------------------------------------------------
 
     def number(self, value: Any, method: str) -> Any:
-        """The result of the special method `method` (`__float__`, `__int__` or `__complex__`), or
-        else of `__index__`. A built-in value (see `plain`), or a value without either method, is
-        returned unchanged.
+        """The result of the special method `method` (`__float__`, `__int__`, `__complex__`), or
+        else of `__index__`. Built-in values, and values without either method, are returned
+        unchanged.
         """
         value = plain(value)
         if type(value) in PLAIN:
@@ -676,9 +674,7 @@ class Operations:
 
 
 def guarded(container: Any) -> Iterator[Any]:
-    """The items of a dict or a set. If the program changes its size meanwhile, the host's exception
-    is converted to the program's.
-    """
+    """The items of a dict or set; a change of its size raises the program's RuntimeError."""
     host = iter(container)
     while True:
         try:
@@ -694,9 +690,7 @@ _ITERATORS: dict[str, Class] = {}
 
 
 def iterator_class(kind: type | str) -> Class:
-    """The class of the iterators over a built-in type `kind`, or the iterator class named
-    `kind`.
-    """
+    """The class of iterators over the built-in type `kind`, or with the name `kind`."""
     name = kind if isinstance(kind, str) else _iterator_name(kind)
     if name not in _ITERATORS:
         _ITERATORS[name] = Class(name, (ITERATOR,))

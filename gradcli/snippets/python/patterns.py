@@ -1,4 +1,4 @@
-"""Match statements and their patterns."""
+"""Match statements and their patterns, compiled to functions."""
 
 import ast
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Patterns(Expressions):
         return self.do_Match(node)
 
     def pattern(self, node: ast.pattern) -> Test:
-        """A test whether a value matches, which binds the names of the pattern."""
+        """A test `(frame, value) -> bool` of a pattern, which also binds its names."""
         compile_node = getattr(self, "pattern_" + type(node).__name__)
         return compile_node(node)
 
@@ -95,7 +95,7 @@ class Patterns(Expressions):
         return test
 
     def part(self, node: ast.pattern) -> Test:
-        """An element of a sequence pattern, which may be starred."""
+        """The test of one item of a sequence pattern, which may be starred."""
         if not isinstance(node, ast.MatchStar):
             return self.pattern(node)
         store = self.store_name(node.name) if node.name else None

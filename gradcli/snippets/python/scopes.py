@@ -1,4 +1,4 @@
-"""The scope to which each name belongs, decided before a program runs, as in Python."""
+"""The scope of each name, decided before a program runs, as in Python."""
 
 import ast
 from collections.abc import Callable, Iterable
@@ -15,10 +15,10 @@ BINDING = (
 
 
 class Scope:
-    """A module, function, comprehension or class body, or the cell in which methods find
+    """The body of a module, function, comprehension or class, or the "cell" in which methods find
     `__class__`.
 
-    At run time a scope is a dict, called a frame; `frame[0]` is the frame of `parent`.
+    At run time, a scope is a dict, called a frame; `frame[0]` is the frame of `parent`.
     """
 
     def __init__(self, kind: str, parent: "Scope | None" = None, qualname: str = ""):
@@ -29,7 +29,7 @@ class Scope:
         self.first: str | None = None  # the first parameter, for super() without arguments
 
     def resolve(self, name: str) -> tuple[str, int]:
-        """Where a name is stored: ("local", 0), ("up", number of frames) or ("global", 0)."""
+        """Where a name is stored: ("local", 0), ("up", n) for n frames up, or ("global", 0)."""
         if self.kind == "module" or name in self.globals:
             return "global", 0
         if name in self.names and name not in self.nonlocals:
@@ -45,14 +45,14 @@ class Scope:
         return "global", 0
 
     def inner_name(self, name: str) -> str:
-        """The qualified name of something defined in this scope."""
+        """The `__qualname__` of a function or class that is defined in this scope."""
         if self.kind == "module" or name in self.globals:
             return name
         inside = "" if self.kind == "class" else ".<locals>"
         return f"{self.qualname}{inside}.{name}"
 
     def function(self) -> "Scope":
-        """The nearest function, class or module, in which a walrus binds."""
+        """The nearest scope that is no comprehension, where `:=` in one binds its name."""
         scope: Scope = self
         while scope.kind == "comprehension" and scope.parent is not None:
             scope = scope.parent
@@ -68,8 +68,8 @@ class Bindings(NamedTuple):
 
 
 def stored_on_node(function: Callable[[Any], T]) -> Callable[[Any], T]:
-    """Store the results of a function on the syntax nodes, because the statements of a library are
-    compiled by every interpreter.
+    """Cache the results of a function on the syntax nodes themselves, as every interpreter compiles
+    the same statements of a library.
     """
     attribute = f"_{function.__name__}"
 
@@ -86,7 +86,7 @@ def stored_on_node(function: Callable[[Any], T]) -> Callable[[Any], T]:
 
 
 def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
-    """Add the names that these statements bind to a scope."""
+    """Add the names that the statements bind to a scope."""
     for names, of_module, outer in map(bindings, nodes):
         scope.names |= names
         scope.globals |= of_module
@@ -95,7 +95,7 @@ def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
 
 @stored_on_node
 def bindings(node: ast.AST) -> Bindings:
-    """The names that a statement or a target binds, other than those of inner scopes."""
+    """The names that a statement or target binds in its scope, without those of inner scopes."""
     inner = own_nodes(node)
     return Bindings(
         frozenset(name for n in inner if isinstance(n, BINDING) for name in bound(n)),
@@ -123,7 +123,7 @@ def bound(node: ast.AST) -> Iterable[str]:
 
 
 def own_nodes(node: ast.AST) -> list[ast.AST]:
-    """A node and its descendants in any order, except those in inner scopes."""
+    """A node and its descendants, except those in inner scopes, in no particular order."""
     nodes = [node]
     for n in nodes:
         if isinstance(n, FUNCTIONS):
@@ -152,13 +152,13 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a kind of nodes, other than those of contexts and operators."""
+    """The fields of a class of syntax nodes, without contexts and operators."""
     return tuple(name for name in kind._fields if name not in ("ctx", "op", "ops"))
 
 
 @stored_on_node
 def size(node: ast.AST) -> int:
-    """The number of expressions and statements in a node."""
+    """The number of expressions and statements in a syntax tree."""
     nodes = [node]
     for n in nodes:
         nodes += children(n)
@@ -172,5 +172,5 @@ def walruses(comprehension: ast.AST) -> list[ast.expr]:
 
 @stored_on_node
 def yields(node: ast.AST) -> bool:
-    """Whether a statement contains a yield of its function."""
+    """Whether a statement contains a yield that belongs to the enclosing function."""
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))

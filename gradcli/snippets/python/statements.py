@@ -1,4 +1,4 @@
-"""Statements, compiled to Python functions that execute them in a frame, a dict of names.
+"""Statements, compiled to Python functions that execute them in a frame, a dict of local variables.
 
 Each function returns None, or how the statement ends: RETURN, BREAK or CONTINUE. A statement that
 contains a yield is compiled to a Python generator, which yields the same values.
@@ -35,7 +35,7 @@ class Statements(Patterns, Expressions):
     """The part of the compiler that compiles statements."""
 
     def block(self, nodes: list[ast.stmt], *, generator: bool = False) -> Compiled:
-        """Statements one after the other."""
+        """A function that executes statements one after the other."""
         if generator:
             return self.generator_block(nodes)
         steps = [self.statement(n) for n in nodes]
@@ -64,7 +64,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def generator_block(self, nodes: list[ast.stmt]) -> Callable[[dict], Steps]:
-        """Statements one after the other, some of which yield."""
+        """A generator function that executes statements in order, some of which yield."""
         steps = [
             (self.generator_statement(n), True) if yields(n) else (self.statement(n), False)
             for n in nodes
@@ -82,7 +82,9 @@ class Statements(Patterns, Expressions):
         return run
 
     def place(self, node: ast.stmt) -> int:
-        """Note the line of the statement to compile, and whether it has several lines."""
+        """Set `at` and `spread`, the line of the statement to compile and whether it has several
+        lines. Returns the line.
+        """
         self.at = node.lineno
         self.spread = node.end_lineno != node.lineno and not isinstance(node, ast.FunctionDef)
         return node.lineno
@@ -96,7 +98,7 @@ class Statements(Patterns, Expressions):
         return compile_node(node)
 
     def generator_statement(self, node: ast.stmt) -> Callable[[dict], Steps]:
-        """A generator that executes a statement that yields."""
+        """A generator function that executes a statement that contains a yield."""
         self.place(node)
         compile_node = getattr(self, "gen_" + type(node).__name__, None)
         if compile_node is None:
@@ -169,7 +171,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def removal(self, node: ast.expr) -> Compiled:
-        """A function that deletes a target."""
+        """A function that deletes a target of `del`."""
         m = self.m
         if isinstance(node, ast.Name):
             return self.name_removal(node.id)
@@ -200,7 +202,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def holder(self, name: str) -> Callable[[dict], dict]:
-        """A function that finds the frame in which a name is bound."""
+        """A function that returns the frame in which a name is bound."""
         where, depth = self.scope.resolve(name)
         g = self.m.globals
         if where == "global":
@@ -263,7 +265,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def target(self, node: ast.expr) -> Store:
-        """A function that assigns a value to a target."""
+        """A function that assigns a value to an assignment target."""
         m = self.m
         if isinstance(node, ast.Name):
             return self.store_name(node.id)
@@ -366,7 +368,9 @@ class Statements(Patterns, Expressions):
     # ---- control flow ----------------------------------------------------------------------------
 
     def header(self, node: Any, *inner: ast.expr) -> int:
-        """The line of a compound statement; only its header is compiled here."""
+        """Set `at` and `spread` for the header of a compound statement, whose expressions are
+        `inner`. Returns its line.
+        """
         last = max((e.end_lineno or 0 for e in inner), default=node.lineno)
         self.at, self.spread = node.lineno, last != node.lineno
         return node.lineno
@@ -458,7 +462,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def handler(self, node: ast.ExceptHandler) -> tuple[Callable, Callable[[dict, Any], None]]:
-        """A test whether a handler catches an exception, and a function that binds its name."""
+        """For an except clause: a test of an exception, and a function that binds the name."""
         m, line = self.m, node.lineno
         self.at, self.spread = line, False
         kinds = self.expression(node.type) if node.type else None
@@ -481,7 +485,7 @@ class Statements(Patterns, Expressions):
         return finished(self.gen_Try(node))
 
     def unname(self, node: ast.ExceptHandler) -> Callable[[dict], None]:
-        """A function that deletes the name of an exception at the end of its handler."""
+        """A function that deletes the name of the exception at the end of an except clause."""
         if not node.name:
             return lambda f: None
         holder, name = self.holder(node.name), node.name
@@ -507,7 +511,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def decorators(self, nodes: list[ast.expr]) -> Callable[[dict], Callable[[Any], Any]]:
-        """Decorators, which are evaluated before the definition and called after it."""
+        """A function that evaluates decorators, and returns a function that applies them."""
         m, compiled = self.m, [(d.lineno, self.expression(d)) for d in nodes]
 
         def evaluated(f: dict) -> Callable[[Any], Any]:
@@ -589,7 +593,7 @@ class Statements(Patterns, Expressions):
         def run(f: dict) -> None:
             m.line = line
             module = m.module(source)
-            for other in m.stars:  # later imports take precedence; names are looked up when read
+            for other in m.stars:  # the later import takes precedence
                 for name in [n for n, v in other.members.items() if f.get(n) is v]:
                     del f[name]
             for name in list(module.members):
@@ -642,7 +646,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def gen_value(self, node: ast.stmt, value: Any, store: Store) -> Callable[[dict], Steps]:
-        """A statement whose value is a yield expression."""
+        """A statement whose value is a yield; `store(frame, value)` receives the value sent."""
         m, line = self.m, node.lineno
         if isinstance(value, ast.YieldFrom):
             source = self.expression(value.value)
@@ -746,7 +750,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def _guarded(self, node: ast.Try) -> Callable[[dict], Steps]:
-        """A try statement without its finally."""
+        """A try statement without its finally clause."""
         body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
         handlers = [
             (*self.handler(h), self.generator_block(h.body), self.unname(h)) for h in node.handlers
@@ -803,11 +807,11 @@ class Statements(Patterns, Expressions):
 
 NUMBERS = frozenset({int, float, bool})
 YIELD_INSIDE = "yield inside an expression"
-SENT = "<sent>"  # key of a frame for the value of a yield; not a valid name
+SENT = "<sent>"  # key of the value of a yield in a frame; no valid name
 
 
 def finished(steps: Callable[[dict], Steps]) -> Compiled:
-    """A plain function for a statement that contains no yield, from its generator."""
+    """A plain function for a statement without a yield, from its generator function."""
 
     def run(f: dict) -> Any:
         try:
@@ -835,7 +839,7 @@ def bound_name(alias: ast.alias) -> str:
 
 
 def construct(node: ast.stmt) -> str:
-    """The name of a construct that the interpreter does not support."""
+    """The name of a statement that the interpreter does not support, for its message."""
     return {
         "AsyncFunctionDef": "async def",
         "AsyncFor": "async for",
@@ -846,7 +850,7 @@ def construct(node: ast.stmt) -> str:
 
 
 def weight(node: ast.stmt) -> int:
-    """The steps that a statement costs: the number of its expressions, without inner blocks."""
+    """The steps that a statement costs: its expressions, without those in inner blocks."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Try):
         return 3
     if isinstance(node, ast.If | ast.While):

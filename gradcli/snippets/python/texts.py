@@ -68,7 +68,7 @@ class Texts:
         return text
 
     def container(self, value: Any) -> str:
-        """The repr of a list, tuple, dict, set, range, slice, ..."""
+        """The repr of a list, tuple, dict, set, range or slice, which may contain itself."""
         kind = type(value)
         if kind not in (list, tuple, dict, set, frozenset, slice):
             return repr(value)
@@ -84,7 +84,7 @@ class Texts:
             self.writing.pop()
 
     def written(self, kind: type, value: Any) -> str:
-        """The repr of a container; `container` handles those that contain themselves."""
+        """The repr of a container that does not contain itself."""
         if kind is slice:
             return (
                 f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"
@@ -138,13 +138,13 @@ class Texts:
         return f"<{cls.full_name} object at {self.address(value)}>"
 
     def method_name(self, function: Any) -> str:
-        """The qualified name of a function."""
+        """The qualified name of a function, such as Net.forward."""
         if isinstance(function, Function):
             return function.code.qualname
         return function.name if isinstance(function, Builtin) else self.type_name(function)
 
     def address(self, value: Any) -> str:
-        """The address in a repr, which in Python differs in every run."""
+        """The address in a default repr. Unlike in Python, it is the same in every run."""
         return f"0x{self.identity(value):012x}"
 
     def text(self, value: Any) -> str:
@@ -188,7 +188,7 @@ class Texts:
         )
 
     def host_format(self, value: Any, spec: str) -> str:
-        """A built-in number or string, formatted by Python's own format()."""
+        """format() of a built-in number or string."""
         self.check_width(*re.findall(r"\d+", spec))
         try:
             return format(value, spec)
@@ -196,12 +196,12 @@ class Texts:
             raise translated(e) from None
 
     def check_width(self, *widths: str) -> None:
-        """Refuse a width that would make a text too long."""
+        """Refuse a width that would make the text too long."""
         if any(len(w) > 6 or int(w) > WIDTH for w in widths):
             raise Exhausted("memory", "has a format width of more than 100,000 characters")
 
     def converted(self, value: Any, conversion: str | None) -> Any:
-        """A value converted by !r, !s or !a."""
+        """A value after the conversion !r, !s or !a of a format field."""
         if conversion in (None, ""):
             return value
         if conversion == "s":
@@ -252,7 +252,7 @@ class Texts:
         return text
 
     def percent_piece(self, spec: str, kind: str, value: Any) -> str:
-        """One value in one conversion of `%`."""
+        """The text of one value for one conversion, such as %d."""
         if kind in "sra":
             value = self.converted(value, kind)
             spec = spec[:-1] + "s"
@@ -304,7 +304,7 @@ class Texts:
         return "".join(parts)
 
     def replacement(self, name: str, args: tuple, named: Mapping[str, Any]) -> Any:
-        """The argument of str.format that a field refers to."""
+        """The argument of str.format for a field with this name or number."""
         if name.isdecimal():
             if len(name) > 9 or int(name) >= len(args):
                 raise error(
@@ -318,7 +318,9 @@ class Texts:
 
 
 def parsed_template(template: str) -> list[tuple[str, str | None, str, str | None]]:
-    """The parts of a template: literal text, and the field that follows it if any."""
+    """The parts of a str.format template: (literal text, field name, specification, conversion);
+    the field name is None if no field follows.
+    """
     parts: list[tuple[str, str | None, str, str | None]] = []
     literal, i = "", 0
     while i < len(template):
@@ -337,7 +339,7 @@ def parsed_template(template: str) -> list[tuple[str, str | None, str, str | Non
 
 
 def matching(template: str, start: int) -> int:
-    """The end of the field that starts here."""
+    """The index of the brace that closes the field that starts at `start`."""
     depth = 0
     for i in range(start, len(template)):
         depth += {"{": 1, "}": -1}.get(template[i], 0)
@@ -349,12 +351,12 @@ def matching(template: str, start: int) -> int:
 
 
 def field_parts(field: str) -> tuple[str, str, str | None]:
-    """The name, the specification and the conversion of a field."""
+    """The name, specification and conversion of a replacement field."""
     head, _, spec = field.partition(":")
     name, mark, conversion = head.partition("!")
     return name, spec, conversion if mark else None
 
 
 def ascii_only(text: str) -> str:
-    """A text with escapes for characters that are not ASCII."""
+    """A text with escapes in place of characters that are not ASCII."""
     return text.encode("ascii", "backslashreplace").decode("ascii")

@@ -1,9 +1,9 @@
 """Values of interpreted programs, and their classes.
 
 Built-in values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset,
-range, slice, Ellipsis) are represented by themselves. All others are an `Object`, whose `cls` is a
-`Class`: a table of members. `x.name` in a program is looked up in these tables, never as an
-attribute of the host's object.
+range, slice, Ellipsis) represent themselves. Any other value is an `Object`, whose `cls` is a
+`Class`: a table of members. An attribute `x.name` of a program is looked up in these tables, never
+as an attribute of the Python object.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 
 class Machine(Protocol):
-    """The interface of the interpreter for functions that implement members of classes."""
+    """The interpreter: the first argument `m` of functions that implement members of classes."""
 
     line: int  # current line of the program, from 1; 0 within a library
-    place: int  # the same, but within a library the line of the program that called the library
+    place: int  # inside a library, the line of the program that called it; else `line`
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
         """Call a value of the program."""
@@ -47,7 +47,7 @@ class Machine(Protocol):
         """The result of bool()."""
 
     def iterate(self, value: Any) -> Iterable[Any]:
-        """The items of a for loop over a value."""
+        """The items of a value, as a Python iterable."""
 
     def write(self, text: str) -> None:
         """Write to the program's stdout."""
@@ -60,7 +60,7 @@ class Machine(Protocol):
 
 
 class Object:
-    """A value that is not a built-in one."""
+    """A value that Python's built-in types do not represent."""
 
     __slots__ = ()
     cls: "Class"
@@ -123,14 +123,14 @@ class Class(Object):
 
 
 class Missing:
-    """The class of MISSING, which lookups return if there is no such member."""
+    """The class of MISSING, the result of a lookup that finds no member."""
 
 
 MISSING = Missing()
 
 
 def linearised(cls: Class) -> tuple[Class, ...]:
-    """The method resolution order (C3, as in Python). Raises TypeError if there is none."""
+    """The method resolution order of a class (C3). Raises TypeError if there is none."""
     sequences = [list(b.mro) for b in cls.bases] + [list(cls.bases)]
     order = [cls]
     while any(sequences):
@@ -149,7 +149,7 @@ TYPE = Class("type")
 
 
 class Instance(Object):
-    """An instance of a class that the program, or a library source, defines."""
+    """An instance of a class. `fields` is its `__dict__`."""
 
     __slots__ = ("cls", "fields", "payload")
 
@@ -161,8 +161,8 @@ class Instance(Object):
 
 
 class Builtin(Object):
-    """A function implemented in gradcli, called as `function(m, *args, **named)` with the
-    interpreter m; in a class of ours, a method.
+    """A function that gradcli implements, called as `function(m, *args, **named)` with the
+    interpreter `m`. As a member of a class of gradcli, it is a method.
     """
 
     __slots__ = ("function", "module", "name")
@@ -173,15 +173,15 @@ class Builtin(Object):
 
 
 class Wrapper(Builtin):
-    """A Builtin that wraps a function of the program, as decorators do. Unlike other Builtins, it
-    is a method also in classes that programs define.
+    """A Builtin that wraps a function of the program, as lru_cache does. Unlike other Builtins, it
+    becomes a method in classes of the program, too.
     """
 
     __slots__ = ()
 
 
 class Bound(Object):
-    """A method and the value that it is called on."""
+    """A bound method: a function and the value of `self`."""
 
     __slots__ = ("function", "owner")
     method_class = Class("method")
@@ -191,15 +191,15 @@ class Bound(Object):
 
     @property
     def cls(self) -> Class:  # type: ignore[override]
-        """The class: that of built-in methods, or of methods written in Python, whose names have a
-        dot, as `Tensor.backward`.
+        """The class of the method: that of built-in methods or, for methods that PyTorch writes in
+        Python, whose names have a dot (`Tensor.backward`), that of Python's methods.
         """
         own = self.function
         return own.cls if isinstance(own, Builtin) and "." not in own.name else self.method_class
 
 
 class Property(Object):
-    """A property, with Python's names of its getter, setter and deleter."""
+    """A property; the attributes are those of Python's property."""
 
     __slots__ = ("fdel", "fget", "fset")
     cls = Class("property")
@@ -229,7 +229,7 @@ class ClassMethod(Object):
 
 
 class Module(Object):
-    """A module: `members`, and `find(name)` for members created on first use (or MISSING)."""
+    """A module. `find(name)` creates a member on first use, or returns MISSING."""
 
     __slots__ = ("find", "members", "name")
     cls = Class("module")
@@ -253,7 +253,7 @@ class Module(Object):
 
 
 class Absent(Object):
-    """An imported name that is not supported. Any use of it is refused."""
+    """The value of an imported name that is not supported. Any use of it raises Unsupported."""
 
     __slots__ = ("name",)
 
@@ -266,7 +266,7 @@ class Absent(Object):
 
 
 class UnsupportedModule(Module):
-    """A module of which only the name is known. Its members are refused."""
+    """A module that can be imported, but whose members are not supported."""
 
     __slots__ = ()
 
@@ -274,12 +274,12 @@ class UnsupportedModule(Module):
         super().__init__(name, {}, self.refused)
 
     def refused(self, name: str) -> Any:
-        """Raises Unsupported for any member."""
+        """Raises Unsupported, for any name."""
         raise Unsupported(f"{self.name}.{name}")
 
 
 def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
-    """Members of a module or a class, from Python functions by name."""
+    """Builtins for Python functions, by name: the members of a module or class."""
     return {name: Builtin(name, function) for name, function in table.items()}
 
 
@@ -287,10 +287,11 @@ def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
 
 
 class Raised(Exception):
-    """An exception raised in the program: `value` is an Instance of an exception class.
+    """An exception of the program, as a Python exception: `value` is an Instance of an exception
+    class.
 
-    `lines` are the lines of its traceback, innermost first; `frame` has the local variables of the
-    innermost function of the program on the stack; None at module level.
+    `lines` has the lines of its traceback, innermost first. `frame` has the local variables of the
+    innermost function of the program, None at module level.
     """
 
     def __init__(self, value: Instance):
@@ -300,18 +301,17 @@ class Raised(Exception):
         self.frame: dict[Any, Any] | None = None
 
     def passes(self, line: int, frame: dict[Any, Any]) -> None:
-        """Add a line to the traceback, 0 for a line of the library."""
+        """Add a line to the traceback; 0 for a line inside a library."""
         if line and not any(self.lines):
             self.frame = frame
         self.lines.append(line)
 
 
 class Unsupported(Exception):
-    """A feature that the program uses and the interpreter does not support; not an exception of the
-    program.
+    """Raised where a program uses a feature that the interpreter does not support.
 
-    `what` names it in the user's words; the interpreter adds the `line`. A try statement of the
-    program never catches it.
+    It is not an exception of the program, and no try statement of the program catches it. `what`
+    names the feature in the user's words; the interpreter adds the `line`.
     """
 
     def __init__(self, what: str, line: int | None = None):
@@ -320,8 +320,8 @@ class Unsupported(Exception):
 
 
 class Exhausted(Exception):
-    """The exception for a budget of the program that is used up: its `kind`, and what the program
-    `does`, such as "takes more steps than it may".
+    """Raised if a budget of the program is used up: its `kind`, and what the program `does`, such
+    as "takes more steps than is allowed".
     """
 
     def __init__(self, kind: str, does: str):

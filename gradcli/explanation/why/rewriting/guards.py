@@ -1,5 +1,7 @@
-"""The double-where trick: where the result of a nonfinite operation is masked out, its operands are
-replaced by safe values: `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+"""The double-where trick: where a mask excludes the result of an operation that is not finite, its
+operands are replaced by safe values: `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+
+A guard is such a replacement, or another one that makes a gradient finite.
 """
 
 from collections.abc import Iterator
@@ -16,13 +18,14 @@ from .logarithms import log_of
 from .patterns import constant, is_op, number_node, rooted
 
 OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
-SAFE = (1, 0, 0.5, 2)  # values in place of an operand, tried in order
+SAFE = (1, 0, 0.5, 2)  # safe values for an operand, tried in order
 
 
 class Excluding(NamedTuple):
-    """An operation, such as where, that does not use some elements of its operands: `mask` is true
-    for the elements that it uses, and `slots` are the positions of these operands. `bound` is the
-    result at the other elements; None if `node` has this result whatever the operands are.
+    """An operation, such as where, that ignores some elements of its operands.
+
+    `mask` is true for the elements that it uses, and `slots` are the positions of these operands.
+    `bound` is the result at the other elements; None if `node` has that result for any operands.
     """
 
     node: Node
@@ -31,7 +34,7 @@ class Excluding(NamedTuple):
     bound: Node | None = None
 
     def over(self, new: dict[Node, Node]) -> Node:
-        """The operation with nodes replaced within the operands of which it uses some elements."""
+        """The operation, with the nodes in `new` replaced within the operands at `slots`."""
         replaced = [
             substitute(i, new) if i is not None and k in self.slots else i
             for k, i in enumerate(self.node.inputs)
@@ -73,7 +76,7 @@ def _together(out: Node, around: Excluding) -> Iterator[Node]:
 
 
 def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
-    """The operations after `origin` that mask elements of it."""
+    """The operations of `out` that ignore elements of `origin`, or of a result computed from it."""
     for n in walk([out]):
         inside = [i is not None and origin in walk([i]) for i in n.inputs]
         if n is not origin and any(inside):
@@ -81,7 +84,9 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
 
 
 def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...]]:
-    """The mask, operand positions and bound of each way in which `n` excludes elements."""
+    """(mask, slots, bound), as in Excluding, for each way in which `n` ignores elements of an
+    operand.
+    """
     a = n.parents
     if inside[0] or (is_op(n, "minimum", "maximum") and inside[1]):
         yield from _bounds(n, inside)
@@ -112,8 +117,8 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...
 
 
 def _bounds(n: Node, inside: list[bool]) -> Iterator[tuple[Node, tuple[int, ...], Node]]:
-    """The masks of the elements that clamp, minimum, maximum or relu returns unchanged, with the
-    bound that it returns for the others.
+    """(mask, slots, bound), as in Excluding, for clamp, minimum, maximum and relu: the mask is true
+    where they return the operand unchanged.
     """
     if is_op(n, "minimum", "maximum") and not all(inside):
         k = inside.index(True)
@@ -138,15 +143,15 @@ def opposite(mask: Node) -> Node:
 
 
 def not_zero(k: Node) -> Node:
-    """The mask of where a factor is not 0."""
+    """The mask of the nonzero elements of a factor."""
     if is_op(k, "double") and k.parents[0].dtype == "bool":
         return k.parents[0]
     return k if k.dtype == "bool" else k.ne(0)
 
 
 def _operands(origin: Node, mask: Node) -> Iterator[Node]:
-    """The nodes that may be replaced before `origin` where a mask excludes it, inputs first, then
-    operands of `origin`. The mask broadcasts to their shapes.
+    """The nodes of the graph of `origin` that may be replaced where `mask` is false: inputs first,
+    then operands of `origin`. The mask broadcasts to their shapes.
     """
     inputs = [n for n in walk([origin]) if n.op.name == "input"]
     nearest = [i for i in origin.parents if i.op.name != "input"]
@@ -163,7 +168,7 @@ def _fits(mask: Node, n: Node) -> bool:
 
 
 def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
-    """Copies of `out` with a divisor or a radicand replaced by 1 where it is 0."""
+    """Copies of `out` in which a divisor, or a root's operand, is replaced by 1 where it is 0."""
     for origin in origins:
         if is_op(origin, "div"):
             a, b = origin.parents
@@ -179,8 +184,8 @@ def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
 
 
 def overflowing(a: Analysis, out: Node) -> Iterator[Node]:
-    """`out`, if it is finite, with overflowing exponents replaced by the largest that does not
-    overflow: exp(-exp(x)).
+    """`out`, if it is finite, with the operands of exp clamped to the largest number without
+    overflow, as in exp(-exp(x)).
     """
     if not np.all(np.isfinite(a.value(out))):
         return
@@ -213,7 +218,9 @@ LARGEST = 24  # largest denominator of such a fraction
 
 
 def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
-    """Copies of `out` with a quotient replaced by its linearisation where it is 0/0."""
+    """Copies of `out` in which a quotient is replaced by its linearisation where it is 0/0, as
+    sin(x) / x at 0.
+    """
     for origin in origins:
         if not is_op(origin, "div", "mul"):
             continue
@@ -231,7 +238,9 @@ def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
 
 
 def _variables(origin: Node) -> list[Node]:
-    """The only input on which an elementwise quotient depends, if it has the quotient's shape."""
+    """The single input on which an elementwise quotient depends, in a list; [] if there are others
+    or its shape differs.
+    """
     inputs = [n for n in walk([origin]) if n.op.name == "input" and n.dtype == "float"]
     inner = [n for n in walk([origin]) if n.op.family != "leaf" and n is not origin]
     if any(n.op.family not in ("elementwise", "leaf") for n in [*inner, origin]):
@@ -248,7 +257,9 @@ def _singular_point(a: Analysis, origin: Node, z: Node) -> float | None:
 
 
 def _tangent(origin: Node, z: Node, at: float) -> tuple[Fraction, Fraction] | None:
-    """The limit of a quotient and of its derivative, as fractions."""
+    """The limits of a quotient and of its derivative at a point, as fractions; None if there are
+    none.
+    """
     steps = STEP * np.asarray([1, 0.5, 0.25, 0.125])
 
     def values(moves: Any) -> Any:
@@ -267,7 +278,9 @@ def _at(origin: Node, z: Node, value: float) -> float:
 
 
 def _extrapolated(values: Any) -> Fraction | None:
-    """Richardson extrapolation of values at halved steps, whose errors have even powers."""
+    """The limit, as a fraction, of values at halved steps, by Richardson extrapolation in even
+    powers; None if it does not converge.
+    """
     last = values
     for order in range(1, len(values)):
         factor = 4**order
@@ -279,6 +292,7 @@ def _extrapolated(values: Any) -> Fraction | None:
 
 
 def _line(z: Node, at: float, level: Fraction, slope: Fraction) -> Node:
+    """The linear function `level + slope * (z - at)`."""
     rise = z if at == 0 else z - number_node(at)
     if slope == 0:
         return number_node(float(level))

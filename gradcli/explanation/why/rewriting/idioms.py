@@ -1,5 +1,7 @@
-"""Rewriting rules to expressions that are equal wherever the original is finite. Each rule takes a
-node whose operands are already rewritten, and returns its replacement, or None.
+"""Rewriting rules to expressions that are equal wherever the original is finite.
+
+Each rule takes a node whose operands are already rewritten, and returns its replacement, or None if
+it does not apply.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +29,7 @@ Rule = Callable[[Node], Node | None]
 
 
 def logarithm(n: Node) -> Node | None:
-    """log of exponentials, their sums, products and quotients, sigmoid, softmax."""
+    """log, log2 and log1p of exponentials, their sums, products and quotients, sigmoid, softmax."""
     if is_op(n, "log"):
         return None if constant(n.parents[0]) is not None else log_of(n.parents[0])
     if is_op(n, "log2", "log10"):
@@ -41,13 +43,13 @@ def logarithm(n: Node) -> Node | None:
 
 
 def logarithm_of_product(n: Node) -> Node | None:
-    """log of a product, which may underflow or overflow, as a sum of logarithms of its factors."""
+    """log of a product, which may underflow or overflow, as a sum of logarithms."""
     return log_of_size(n.parents[0]) if is_op(n, "log") else None
 
 
 def exponential(n: Node) -> Node | None:
-    """exp(y * log(x)) is x ** y, and exp(x) * exp(y) is exp(x + y), also with other positive
-    factors, if one overflows and another underflows.
+    """exp(y * log(x)) -> x ** y, and exp(x) * exp(y) -> exp(x + y), also for other positive
+    factors, one of which overflows while another underflows.
     """
     if is_op(n, "mul") and any(is_op(i, "exp") for i in n.parents):
         x, y = map(log_of, n.parents)
@@ -83,7 +85,7 @@ def _softmax(a: Node, b: Node) -> Node | None:
 
 
 def _weighted(a: Node, b: Node) -> Node | None:
-    """sum(w * exp(z)) / sum(exp(z)) and exp(z) @ w / sum(exp(z)) are means weighted by softmax."""
+    """sum(w * exp(z)) / sum(exp(z)) -> a mean weighted by softmax(z); so for exp(z) @ w."""
     if not is_op(b, "sum") or not is_op(b.parents[0], "exp"):
         return None
     e, dim = b.parents[0], single_dim(b)
@@ -99,7 +101,7 @@ def _weighted(a: Node, b: Node) -> Node | None:
 
 
 def _tanh(a: Node, b: Node) -> Node | None:
-    """(p - q) / (p + q) of exponentials."""
+    """(p - q) / (p + q) of exponentials p and q -> tanh."""
     if not is_op(a, "sub") or not is_op(b, "add"):
         return None
     p, q = a.parents
@@ -124,7 +126,7 @@ def _half(z: Node) -> Node:
 
 
 def _logistic(a: Node, b: Node) -> Node | None:
-    """a / (1 + exp(z)), and p / (p + q) of exponentials."""
+    """a / (1 + exp(z)), and p / (p + q) of exponentials p and q -> sigmoid."""
     if not is_op(b, "add"):
         return None
     for p, q in (b.parents, b.parents[::-1]):
@@ -162,7 +164,7 @@ def root(n: Node) -> Node | None:
 
 
 def _norm(z: Node, degree: float) -> Node | None:
-    """The norm for a root of a sum or mean of powers, with scalar factors; None for other nodes."""
+    """The norm that equals a root of a sum or mean of powers; None for other nodes."""
     scale = 1.0
     if is_op(z, "mean"):
         scale = (z.parents[0].numel / max(z.numel, 1)) ** (1 / degree)
@@ -191,7 +193,7 @@ def _whole(value: float) -> int | float:
 
 
 def _power(z: Node, degree: float) -> Node | None:
-    """The nonnegative base, if a node is a power of it."""
+    """The base, if `z` is a power of that degree of a nonnegative base; else None."""
     if degree == 2:
         return squared(z)
     if not is_op(z, "pow") or constant(z.inputs[1]) != _whole(degree):
@@ -201,7 +203,7 @@ def _power(z: Node, degree: float) -> Node | None:
 
 
 def _hypot(z: Node) -> Node | None:
-    """sqrt(a**2 + b**2) is the norm of both."""
+    """sqrt(a**2 + b**2) -> the norm of (a, b); `z` is the operand of the root."""
     if not is_op(z, "add"):
         return None
     terms, squares = [z], []
@@ -221,7 +223,7 @@ def _hypot(z: Node) -> Node | None:
 
 
 def cardinal_sine(n: Node) -> Node | None:
-    """sin(x) / x, and (1 - cos(x)) / x**2."""
+    """sin(x) / x, and (1 - cos(x)) / x**2 -> expressions of sinc."""
     if not is_op(n, "div"):
         return None
     a, b = n.parents
@@ -235,7 +237,7 @@ def cardinal_sine(n: Node) -> Node | None:
 
 
 def angle(n: Node) -> Node | None:
-    """atan(y / x) is the angle of the point (x, y), or of (-x, -y) for negative x."""
+    """atan(y / x) -> the angle of the point (x, y), or of (-x, -y) for negative x."""
     if not is_op(n, "atan") or not is_op(n.parents[0], "div"):
         return None
     y, x = n.parents[0].parents
@@ -272,10 +274,10 @@ IDENTITIES = [
 
 
 def identity(n: Node) -> Node | None:
-    """A node rewritten by one of IDENTITIES."""
+    """A node rewritten by the first of IDENTITIES that applies; None if none does."""
     rules = (rule for rule in IDENTITIES if n.op.name in rule.heads)
     return next((new for rule in rules for new in rule(n) or ()), None)
 
 
 IDIOMS: Sequence[Rule] = (logarithm, exponential, identity, quotient, root, cardinal_sine, angle)
-RARER: Sequence[Rule] = (logarithm_of_product,)  # each is tried separately
+RARER: Sequence[Rule] = (logarithm_of_product,)  # rules that are tried only one at a time

@@ -24,7 +24,7 @@ INDEXED = ("gather", "index_select")
 
 
 def log_of(node: Node) -> Node | None:
-    """log(node) without overflow and underflow, for a `node` that is positive for all values."""
+    """log(node) without overflow and underflow, or None if `node` is not known to be positive."""
     number = constant(node)
     if number is not None:
         return number_node(log(number)) if number > 0 else None
@@ -45,7 +45,7 @@ def _product(node: Node) -> Node | None:
 
 
 def _added(a: Node, b: Node) -> Node:
-    """a + b, with constants of both combined: 3 + z for a = 1 and b = 2 + z."""
+    """a + b, with their constants combined: 1 and 2 + z -> 3 + z."""
     p, q = constant(a), constant(b.parents[0]) if is_op(b, "add") else None
     if p is None or q is None:
         return a + b
@@ -54,8 +54,8 @@ def _added(a: Node, b: Node) -> Node:
 
 
 def log_of_size(node: Node) -> Node | None:
-    """log(abs(node)) of a product, quotient or power, which may underflow or overflow; None for
-    others.
+    """log(abs(node)) of a product, quotient or power, without underflow and overflow; None for
+    other nodes.
     """
     if is_op(node, "mul", "div"):
         a, b = map(_size, node.parents)
@@ -120,7 +120,7 @@ def _difference(node: Node) -> Node | None:
 
 
 def _of_two_tails(z: Node) -> Node:
-    """log(1 + erf(z)), by the normal distribution function at sqrt(2) * z."""
+    """log(1 + erf(z)), by the logarithm of the normal distribution function at sqrt(2) * z."""
     x = negated(z) if is_op(z, "neg") else z
     x = x.parents[0] if is_op(x, "div") and _is_root_of_two(x.parents[1]) else sqrt(2) * x
     return log(2) + OPS["log_ndtr"](negated(x) if is_op(z, "neg") else x)
@@ -133,7 +133,7 @@ def _is_root_of_two(node: Node) -> bool:
 
 
 def _of_difference(p: Node, q: Node) -> Node:
-    """log(exp(p) - exp(q)), for q less than p."""
+    """log(exp(p) - exp(q)) for q < p."""
     less = q if is_number(p, 0) else negated(p) if is_number(q, 0) else q - p
     rest = OPS["log"](negated(OPS["expm1"](less)))
     return rest if is_number(p, 0) else p + rest
@@ -161,7 +161,7 @@ def _power(node: Node) -> Node | None:
 
 
 def _of_operand(make: Callable[[Node, Node], Node | None]) -> Callable[[Node], Node | None]:
-    """A rule: `make` applied to a node and the logarithm of its operand, if the latter has one."""
+    """A rule that calls `make` with a node and the logarithm of its operand, if that is known."""
 
     def rule(node: Node) -> Node | None:
         inner = log_of(node.parents[0])

@@ -6,7 +6,7 @@ from ....graphs import OPS, Node, as_node
 
 
 def is_op(node: Node | None, *names: str) -> bool:
-    """Whether a node is one of these operations."""
+    """Whether a node applies one of the operators with these names."""
     return node is not None and node.op.name in names
 
 
@@ -24,7 +24,7 @@ def is_number(node: Node | None, value: float) -> bool:
 
 
 def negated(node: Node) -> Node:
-    """The negation of a node; x for -x."""
+    """The node of -x; x itself for a node -x."""
     if is_op(node, "neg"):
         return node.parents[0]
     number = constant(node)
@@ -32,14 +32,14 @@ def negated(node: Node) -> Node:
 
 
 def difference(a: Node, b: Node) -> Node:
-    """a - b, without an operand that is 0."""
+    """The node of a - b; an operand 0 is omitted."""
     if is_number(a, 0):
         return negated(b)
     return a if is_number(b, 0) else a - b
 
 
 def single_dim(node: Node) -> Any:
-    """The dimension over which a node reduces; its attribute `dim` if that is not a single one."""
+    """The dimension over which a node reduces, if it is a single one; else its attribute `dim`."""
     dim = node.attrs["dim"]
     if dim is None and node.parents[0].ndim == 1:
         return 0
@@ -52,7 +52,7 @@ def number_node(value: float) -> Node:
 
 
 def squared(node: Node | None) -> Node | None:
-    """The operand, if a node is its square."""
+    """x for the node x**2 or x * x; None for others."""
     if node is None:
         return None
     if is_op(node, "square"):
@@ -65,7 +65,7 @@ def squared(node: Node | None) -> Node | None:
 
 
 def rooted(node: Node | None) -> tuple[Node, float] | None:
-    """The radicand and the degree, if a node is a root."""
+    """(x, n) for the node of the n-th root of x; None for others."""
     if node is None:
         return None
     if is_op(node, "sqrt"):

@@ -22,14 +22,14 @@ from .guards import empty_rows, masked, overflowing, removable, singular
 from .idioms import IDIOMS, RARER, Rule
 from .verified import Numbers, Verifier
 
-UNFIT = (GradcliError, *MISUSES)  # what an idiom raises if shapes or numbers do not fit
-MOST = 200  # number of expressions that are tried
+UNFIT = (GradcliError, *MISUSES)  # exceptions of an idiom for unsuitable shapes or numbers
+MOST = 200  # largest number of expressions that are tried
 PI = repr(pi)
 LARGEST = 4096  # elements of all inputs
 
 
 def rewritten(a: Analysis) -> str | None:
-    """An equal expression without nan, infinities and saturation, as text; None if none is
+    """The text of an equal expression without nan, infinities and saturation; None if none is
     found.
     """
     p = a.problem
@@ -44,7 +44,7 @@ def rewritten(a: Analysis) -> str | None:
 
 
 class Search:
-    """Candidates in order, and the first that is accepted."""
+    """The search for the first candidate expression that the verifier accepts."""
 
     def __init__(self, a: Analysis, bad: bool):
         self.a, self.bad = a, bad
@@ -52,8 +52,8 @@ class Search:
         self.out = self._spelt_out(plain(a.problem.out))
 
     def _spelt_out(self, out: Node) -> Node:
-        """The output with masks in indices expressed by the inputs, because intermediates have no
-        names in a single expression.
+        """The output, with the tensors that are used as masks or indices written in terms of the
+        inputs, because a single expression has no names for intermediate values.
         """
 
         def make(n: Node, inputs: Sequence[Node | None]) -> Node | None:
@@ -96,8 +96,8 @@ class Search:
         return None
 
     def _improves(self, other: Numbers) -> bool:
-        """Whether an expression, whose gradient is known to be finite, is better than the original:
-        the gradient of the original is not finite, or has more zeros.
+        """Whether an expression with a finite gradient is better than the original, whose gradient
+        is then not finite or has more zeros.
         """
         if self.bad:
             return True
@@ -117,7 +117,7 @@ class Search:
     # ---- guards ----------------------------------------------------------------------------------
 
     def _guarded(self, out: Node) -> Iterator[tuple[Node, str]]:
-        """The output with one guard, then with two, each together with the kind of guard."""
+        """The output with one guard, then with two; each with the name of the kind of guard."""
         first = list(islice(self._once(out), MOST // 4))
         yield from first
         for once, kind in self._improved(first):
@@ -125,7 +125,7 @@ class Search:
                 yield twice, max(kind, other)
 
     def _once(self, out: Node) -> Iterator[tuple[Node, str]]:
-        """The output with one guard, and the kind of that guard."""
+        """The output with one guard, and the name of its kind ("mask", "product", ...)."""
         with np.errstate(all="ignore"):
             a = self._analysis(out)
             origins = _origins(a, out)
@@ -143,14 +143,16 @@ class Search:
                 continue
 
     def _improved(self, candidates: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
-        """The candidates with fewer nonfinite gradient elements, best first."""
+        """The best two candidates that have fewer nonfinite gradient elements than the original."""
         counted = [(self._count(c), k) for k, (c, _) in enumerate(candidates)]
         before = self._count(self.out)
         better = sorted((n, k) for n, k in counted if 0 < n < before)
         return [candidates[k] for _, k in better[:2]]
 
     def _count(self, out: Node) -> int:
-        """The number of nonfinite gradient elements; very large if there are no gradients."""
+        """The number of nonfinite gradient elements; very large if the gradients cannot be
+        computed.
+        """
         grads = if_applicable(lambda: self._gradients(out))
         if grads is None:
             return 1 << 30
@@ -212,7 +214,7 @@ def _origins(a: Analysis, out: Node) -> list[Node]:
 
 
 def _undefined(a: Analysis, out: Node) -> list[Node]:
-    """The first operations whose value is nan or infinite."""
+    """The operations with finite operands whose value is nan or infinite."""
     return [
         n
         for n in walk([out])

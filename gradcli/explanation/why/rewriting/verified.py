@@ -1,5 +1,5 @@
-"""The test whether an expression may replace the original: it must be finite where the original is
-not, and have the same value and gradient elsewhere.
+"""The test whether an expression may replace the original: it must be finite at the given values,
+and have the same value and gradient elsewhere.
 """
 
 import re
@@ -15,14 +15,14 @@ from ....lazy import np
 from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
-UNFIT = (GradcliError, TypeError)  # LAPACK raises TypeError for higher precision
+UNFIT = (GradcliError, TypeError)  # LAPACK raises TypeError for long doubles
 NAME = re.compile(r"[^\W\d]\w*")
 CLOSE = 1e-9
 RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
     *((0.1, 0.3), (-0.2, 0.0)),
 )
-STEP = 1e-5  # of difference quotients
+STEP = 1e-5  # step of difference quotients
 NEAR = 1e-6  # the distance at which limits are evaluated
 AGREES = 1e-3  # relative tolerance of limits and slopes
 
@@ -50,15 +50,13 @@ class Numbers:
         return out, grads
 
     def out(self, values: dict[str, Any]) -> Any:
-        """The output only."""
+        """The output at `values`, without gradients."""
         arrays = {x.node: values[name] for name, x in self.p.inputs.items()}
         return Evaluator(arrays, limits=self.p.limits)(self.p.out)[0]
 
 
 class Verifier:
-    """Compares candidate expressions with the expression of a problem, at its values and at other
-    points.
-    """
+    """Compares candidate expressions with the expression of a problem, the original."""
 
     def __init__(self, a: Analysis):
         p = a.problem
@@ -73,9 +71,11 @@ class Verifier:
             self.at_other_points = self._at_other_points()
 
     def _at_other_points(self) -> list[tuple[dict[str, Any], Any]]:
-        """Points with other values of the inputs in `wrt`, each with output and gradients. If the
-        output is not finite at any of them, for example because a mask is empty, the values of
-        other inputs are changed too.
+        """Points with other values of the inputs in `wrt`, each with output and gradients of the
+        original.
+
+        If the output is not finite at any of them, for example because a mask is empty, the values
+        of other inputs are changed, too.
         """
         floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
         masks = [n for n, v in self.values.items() if v.dtype.kind == "b"]
@@ -87,7 +87,7 @@ class Verifier:
 
     def _reliable_result(self, values: dict[str, Any]) -> Any:
         """The output and gradients of the original at other values; None if they cannot be
-        computed, or change in higher precision.
+        computed, or not without large rounding errors.
         """
         result = if_applicable(lambda: self.original(values))
         if result is None:
@@ -99,7 +99,9 @@ class Verifier:
         return result if all(_same_digits(a, b) for a, b in pairs) else None
 
     def _points(self, names: list[str]) -> list[dict[str, Any]]:
-        """Values of all inputs, with random ones for `names` from several ranges."""
+        """Values for all inputs: random ones, from several ranges, for `names`, and the given ones
+        for others.
+        """
         rng = np.random.default_rng(7)
 
         def random_value(name: str, low: float, high: float) -> Any:
@@ -114,7 +116,7 @@ class Verifier:
         ]
 
     def read(self, text: str) -> Numbers | None:
-        """The expression of a text as Numbers over the same inputs; None if it is invalid."""
+        """The expression `text` as Numbers of the same inputs; None if it is not valid."""
         named = set(NAME.findall(text))
         values = {n: v for n, v in self.values.items() if n in named}
         posed = partial(pose, text, values=values, grad=self.seed, wrt=self.names)
@@ -127,11 +129,12 @@ class Verifier:
         return Numbers(p, self.names, self.seed)
 
     def accepts(self, other: Numbers, guard: str) -> bool:
-        """Whether an expression is finite here and equal elsewhere. `guard` says how it was made
-        finite: by a "mask" of the program (then its value must be the limit, if there is one), by a
-        test for a "singular" point (then its gradient, too), for a zero factor of a "product" (the
-        gradient may be infinite from one side at most), or by "clamped" operands (its value may
-        differ here).
+        """Whether an expression is finite at the given values and equal to the original elsewhere.
+
+        `guard` is how it was made finite: by a "mask" of the program (its value must be the limit,
+        if there is one), by a test for a "singular" point (its gradient must be the limit, too),
+        for a zero factor of a "product" (the gradient may be infinite from one side only), or by
+        "clamped" operands (its value at the given values may differ).
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._accepts(other, guard)) is True
@@ -174,8 +177,8 @@ class Verifier:
         return compared > 1 or partial > 1
 
     def _slopes_match(self, values: dict[str, Any], grads: list[Any]) -> bool:
-        """Whether gradients are equal to difference quotients of the output; used at points at
-        which the original gradient is not finite.
+        """Whether gradients agree with difference quotients of the output, for points at which the
+        gradient of the original is not finite.
         """
         for name, grad in zip(self.names, grads):
             for index in np.ndindex(grad.shape):
@@ -185,14 +188,14 @@ class Verifier:
         return True
 
     def _slope(self, values: dict[str, Any], name: str, index: Any) -> float | None:
-        """A central difference; None if it is not finite."""
+        """The central difference quotient with respect to an element; None if it is not finite."""
         above, below = (self._seeded_output_at(values, name, index, s) for s in (STEP, -STEP))
         return None if above is None or below is None else (above - below) / (2 * STEP)
 
     def _seeded_output_at(
         self, values: dict[str, Any], name: str, index: Any, step: float
     ) -> float | None:
-        """<seed, out> after a step in one element; None if it is not finite."""
+        """<seed, out> with `step` added to one element of an input; None if it is not finite."""
         shifted = np.array(values[name], dtype=float)
         shifted[index] += step
         out = if_applicable(lambda: self.original.out(values | {name: shifted}))
@@ -204,8 +207,8 @@ class Verifier:
     # ---- limits ----------------------------------------------------------------------------------
 
     def _is_limit(self, other: Numbers, slopes: bool) -> bool:
-        """Whether values, and with `slopes` gradients, are the limits of the original where that is
-        not finite.
+        """Whether values, and with `slopes` also gradients, are the limits of the original's where
+        these are not finite.
         """
         out, grads = other(self.values)
         before, before_grads = self.at_values
@@ -230,7 +233,7 @@ class Verifier:
         )
 
     def _is_vertical(self) -> bool:
-        """Whether the slope of an element diverges on both sides."""
+        """Whether the slope with respect to some element is infinite from both sides."""
         if not np.all(np.isfinite(self.at_values[0])):
             return False
         infinite = float("inf")
@@ -241,8 +244,8 @@ class Verifier:
         )
 
     def _near(self, distance: float) -> Any:
-        """The original near elements that are nan: a row for each direction in which it is finite;
-        None if there are too few.
+        """The original's values near its nan elements: a row for each random direction in which it
+        is finite; None if there are too few.
         """
         rng = np.random.default_rng(3)
         hit = np.isnan(self.at_values[0])
@@ -257,7 +260,7 @@ class Verifier:
         return rows if len(rows) > 1 else None
 
     def _is_slope(self, name: str, index: Any, grad: float, defined: bool) -> bool:
-        """Whether a number may be a derivative with respect to an element: it lies between the
+        """Whether a number can be the derivative with respect to an element, as it is between the
         one-sided slopes.
         """
         sides = [self._one_sided(name, index, side, defined) for side in (1, -1)]
@@ -272,7 +275,7 @@ class Verifier:
         return min(between) - room <= grad <= max(between) + room
 
     def _one_sided(self, name: str, index: Any, side: int, defined: bool) -> float | None:
-        """The one-sided slope; inf if it grows as the step decreases."""
+        """The slope from one side (`side` is 1 or -1); inf if it grows as the step decreases."""
         scale = max(1.0, abs(float(self.values[name][index])))
         steps = [1e-4 * scale, 1e-6 * scale]
         far, near = (self._seeded_output_at(self.values, name, index, side * s) for s in steps)
