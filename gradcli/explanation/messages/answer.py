@@ -53,12 +53,11 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 LISTED = "gradcli why lists the messages it knows"
 
 
-def unknown(text: str, why: str = "") -> GradcliError:
-    """The error for a text that the catalogue lacks; `why`: the reason of the message, if known."""
+def unknown(text: str, hint: str = "") -> GradcliError:
+    """The error for a text that the catalogue lacks, with a hint if its reason is known."""
     excerpt = _short(" ".join(text.split()))
     message = f"this is not a known message of PyTorch about gradients: {excerpt}"
-    hint = f"{why} gradcli read FILE finds where a program does that" if why else LISTED
-    return GradcliError("unknown-message", message, hint=hint)
+    return GradcliError("unknown-message", message, hint=hint or LISTED)
 
 
 def data(a: Answer) -> dict[str, Any]:
