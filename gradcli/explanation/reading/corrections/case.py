@@ -339,7 +339,7 @@ class Case(Program):
         if isinstance(node, ast.Attribute):
             inner = self.value(node.value)
             if isinstance(inner, Instance):
-                for fields in (inner.fields, *_members(inner)):
+                for fields in (inner.fields, *_members(inner), named_fields(inner)):
                     if node.attr in fields:
                         return fields[node.attr]
             if isinstance(inner, Tensor) and node.attr == "grad":
@@ -566,6 +566,12 @@ class Case(Program):
         """Write `value.name` for `value.attr`."""
         attribute = _attribute(node)
         return Edit(self.end(attribute) - len(attribute.attr), self.end(attribute), name)
+
+
+def named_fields(value: object) -> dict[str, Any]:
+    """The values of a named tuple, by field; {} for other values."""
+    names = value.cls.members.get("_fields", ()) if isinstance(value, Instance) else ()
+    return dict(zip(names, value.payload)) if names else {}  # type: ignore[union-attr]
 
 
 def _item(holder: Any, key: Any) -> Any:
