@@ -325,7 +325,10 @@ def created_with_other_size(case: Case) -> Iterator[Proposal]:
 
 
 def fitted_operands(case: Case) -> Iterator[Proposal]:
-    """Reshape one of the operands."""
+    """Reshape one of the operands, unless there are more or fewer labels than samples."""
+    vectors = all(t.ndim < 2 for _, t in case.tensors)
+    if vectors and any(t.ndim and not t.dtype.is_floating for _, t in case.tensors):
+        return
     for node in dict.fromkeys([*case.operands, *case.sides]):
         yield from _fitted(case, node)
 
