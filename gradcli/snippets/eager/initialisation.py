@@ -67,14 +67,12 @@ def ones_(m: Machine, tensor: Tensor) -> Tensor:
 
 
 @define("init")
-def sparse_(
-    m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
-) -> Tensor:
+def sparse_(m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, **_: Any) -> Tensor:
     """Normal numbers, and zeros at random in each column."""
     if tensor.ndim != 2:
         raise error("ValueError", "Only tensors with 2 dimensions are supported")
     zeros = math.ceil(sparsity * len(tensor.data))
-    numbers = _normal_numbers(tensor, 0.0, std, {"generator": generator})
+    numbers = _normal_numbers(tensor, 0.0, std, _)
     for column in range(tensor.shape[1]):
         numbers[generator().permutation(len(numbers))[:zeros], column] = 0
     return _write(tensor, numbers)
