@@ -85,6 +85,12 @@ NO_CHANGE = ("where sizes", "where cond size", "nested mixed", "three labels for
 
 # What the change has to be: written by hand, as one would answer the question.
 CHANGES = {
+    "out_features of a frozen layer": "line 14:  model.fc = nn.Linear(model.fc.in_features, 5)",
+    "the optimised part is frozen too": "after line 13:  model.fc.requires_grad_(True)",
+    "residual blocks of other channels and strides": (
+        "after line 9:  self.shortcut = nn.Conv2d(i, o, 1, stride=stride) if stride != 1 or i != o else nn.Identity()\n"
+        "line 14:  return torch.relu(out + self.shortcut(x))"
+    ),
     "parameters of a list of layers as generators": (
         "line 5:  opt = torch.optim.SGD([p for l in layers for p in l.parameters()], lr=0.1)"
     ),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 
 from .case import Case, Proposal
-from .convolutions import padded_output, strided_shortcut
+from .convolutions import padded_output, projected_shortcut, strided_shortcut
 from .creation import (
     bias_of_product,
     identity_of_size,
@@ -367,6 +367,7 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     resized_output,
     created_with_other_size,
     padded_convolutions,
+    projected_shortcut,
     strided_shortcut,
     sizes_of_parameters,
     bounded_dimension,
