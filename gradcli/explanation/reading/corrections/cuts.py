@@ -120,7 +120,15 @@ def gradient_as_input(case: Case) -> Iterator[Proposal]:
 
 
 def number_as_leaf(case: Case) -> Iterator[Proposal]:
-    """Write a = torch.tensor(2.0, requires_grad=True) for a = 2.0, if its gradient is asked for."""
+    """Pass tensors without their names; write a = torch.tensor(2.0, requires_grad=True) for a = 2.0,
+    if its gradient is asked for.
+    """
+    for given in [i for c in case.here if (i := case.inputs_of(c)) is not None]:
+        why = "A gradient is with respect to tensors, without their names."
+        for call in calls_in(case.made(given), "named_parameters", "state_dict"):
+            yield case.renamed_to(call, "parameters", why=why)
+        if isinstance(case.value(given), dict):
+            yield case.replaced(given, f"list({case.operand(given)}.values())", why=why)
     names = [n for c in case.here for n in names_in(case.inputs_of(c))]
     edits = []
     for name in [n for n in names if type(case.values.get(n)) in (int, float)]:
