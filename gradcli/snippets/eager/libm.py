@@ -1,5 +1,5 @@
-"""Logarithms in single precision with the rounding of the GNU C library, which PyTorch calls for one
-element at a time: `logf` and `log1pf`.
+"""Logarithms in single precision with the rounding of the GNU C library, `logf` and `log1pf`, which
+PyTorch calls for one element at a time.
 """
 
 from typing import Any

@@ -558,3 +558,13 @@ def _item_called(case: Case, name: str) -> str:
     """A name for the items of a list: its first letter, if it is free."""
     letter = name.lstrip("_")[0].lower()
     return f"{name}_i" if case.names(letter) or len(name) == 1 else letter
+
+
+def joined_parameters(case: Case) -> Iterator[Proposal]:
+    """Write torch.norm(torch.cat([p.flatten() for p in net.parameters()])) for torch.norm(...) of
+    a generator of parameters.
+    """
+    for call in case.calls():
+        for given in [a for a in call.args if method(case.made(a)) == "parameters"]:
+            new = f"torch.cat([p.flatten() for p in {case.of(given)}])"
+            yield case.replaced(given, new, note="All parameters as one vector.")
