@@ -754,8 +754,8 @@ _warns_of_default("affine_grid", "align_corners", 2, OF_GRIDS, "F")
 @define("torch", "Tensor")
 def float_power(m: Machine, input: Any, exponent: Any) -> Tensor:
     """A power in double precision."""
-    operands = [cast(x, FLOAT64) if isinstance(x, Tensor) else x for x in (input, exponent)]
-    return arithmetic.binary("pow", *operands)
+    a, b = (cast(x, FLOAT64) if isinstance(x, Tensor) else x for x in (input, exponent))
+    return arithmetic.binary("pow", a, b)
 
 
 # ---- comparisons and settings --------------------------------------------------------------------

@@ -570,8 +570,9 @@ class Case(Program):
 
 def named_fields(value: object) -> dict[str, Any]:
     """The values of a named tuple, by field; {} for other values."""
-    names = value.cls.members.get("_fields", ()) if isinstance(value, Instance) else ()
-    return dict(zip(names, value.payload)) if names else {}  # type: ignore[union-attr]
+    if not isinstance(value, Instance) or "_fields" not in value.cls.members:
+        return {}
+    return dict(zip(value.cls.members["_fields"], value.payload))
 
 
 def _item(holder: Any, key: Any) -> Any:

@@ -228,9 +228,9 @@ def missing_key(case: Case) -> Iterator[Proposal]:
         edits = [case.replacing(n, repr(wanted)) for n in misspelled]
         yield from case.change(*edits, why=f"The key is called {wanted}.")
     for display in case.of_type(ast.Dict):
-        keys = {k.value: k for k in display.keys if isinstance(k, ast.Constant)}
-        for near in difflib.get_close_matches(wanted, keys, 1, 0.5) if wanted not in keys else ():
-            yield case.replaced(keys[near], repr(wanted), why=f"The key is called {wanted}.")
+        keys = {str(k.value): k for k in display.keys if isinstance(k, ast.Constant)}
+        for key in difflib.get_close_matches(wanted, keys, 1, 0.5) if wanted not in keys else ():
+            yield case.replaced(keys[key], repr(wanted), why=f"The key is called {wanted}.")
 
 
 # ---- modules without super().__init__() ----------------------------------------------------------

@@ -222,8 +222,10 @@ def optimised_part(case: Case) -> Iterator[Proposal]:
     """Exclude from the loop that freezes a model the part that the optimiser gets."""
     for call in case.calls(everywhere=True):
         given = call.args[0] if call.args and keyword(call, "lr") else None
-        part = owner(given) if method(given) == "parameters" else None
-        for loop in case.of_type(ast.For, everywhere=True) if part is not None else ():
+        if method(given) != "parameters":
+            continue
+        part = owner(given)
+        for loop in case.of_type(ast.For, everywhere=True):
             frozen = method(loop.iter) == "parameters" and "requires_grad" in case.of(loop)
             if frozen and _part_of(part, dotted(owner(loop.iter))):
                 why = f"Line {loop.lineno} freezes {case.of(part)} too."
