@@ -87,10 +87,25 @@ def test_pytorch_runs_every_correction(part: tuple[str, ...]) -> None:
 
 
 # Programs without a change that is surely meant.
-NO_CHANGE = ("where sizes", "where cond size", "nested mixed")
+NO_CHANGE = (
+    *("where sizes", "where cond size", "nested mixed", "three labels for four pairs"),
+    "two changes in place through a view",
+)
 
 # What the change has to be: written by hand, as one would answer the question.
 CHANGES = {
+    "out_features of a frozen layer": "line 14:  model.fc = nn.Linear(model.fc.in_features, 5)",
+    "the optimised part is frozen too": "after line 13:  model.fc.requires_grad_(True)",
+    "residual blocks of other channels and strides": (
+        "after line 9:  self.shortcut = nn.Conv2d(i, o, 1, stride=stride) if stride != 1 or i != o else nn.Identity()\n"
+        "line 14:  return torch.relu(out + self.shortcut(x))"
+    ),
+    "parameters of a list of layers as generators": (
+        "line 5:  opt = torch.optim.SGD([p for l in layers for p in l.parameters()], lr=0.1)"
+    ),
+    "a field of a list of named tuples": (
+        "line 9:  transitions = Transition(*zip(*random.sample(memory, 4)))"
+    ),
     "adapted weights cut from the weights before": (
         "line 20:  fast = [p.requires_grad_() for p in fast]"
     ),
@@ -403,7 +418,7 @@ CHANGES = {
     "zero without underscore": "line 7:  x.grad.zero_()",
     "states of a batch that stands first": "line 4:  gru = nn.GRU(input_size=6, hidden_size=10, batch_first=True)",
     "a number saved, and its gradient returned": "line 6:  ctx.save_for_backward(x); ctx.alpha = alpha\nlines 11 to 12:  x, = ctx.saved_tensors; alpha = ctx.alpha; return g * alpha, None",
-    "vectors joined to columns": "line 8:  u = net(torch.stack([x, t], 1))",
+    "vectors joined to columns": "line 8:  u = net(torch.stack([x, t], 1))\nline 12:  return u_t + u.squeeze(1) * u_x - 0.01 * u_xx",
     "a mask of each sample for four heads": "line 19:  attn = attn.masked_fill(mask.unsqueeze(1) == 0, float('-inf'))",
     "a data set of arrays": "line 8:  ds = TensorDataset(torch.from_numpy(X), torch.from_numpy(y))\nline 13:  loss = nn.functional.cross_entropy(model(xb.float()), yb)",
     "a loader of dicts": "line 25:  for batch in dl: x, y = batch['x'], batch['y']",

@@ -21,6 +21,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.messages.answer import answer
 from gradcli.explanation.messages.catalogue import messages, others, topics
 from gradcli.explanation.messages.matching import match, pattern
+from gradcli.explanation.reading.corrections.table import hint_of
 from gradcli.snippets.reading import read
 
 DATA = Path(__file__).parent / "data"
@@ -273,6 +274,35 @@ def test_json():
     assert done.json["class"] == "RuntimeError"
     assert done.json["message"].startswith("element {i} of tensors")
     assert {"meaning", "causes", "cure"} <= done.json.keys()
+
+
+# Messages outside the catalogue, and what cures them: documentation of Tensor.to, Tensor.numpy,
+# torch.load, nn.DataParallel and torch.Generator, and the FAQ on memory.
+HINTS = [
+    ("Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be", ".to("),
+    ("TypeError: expected torch.cuda.FloatTensor (got torch.FloatTensor)", ".to("),
+    ("expected type torch.FloatTensor but got torch.cuda.FloatTensor", ".to("),
+    ("Input and parameter tensors are not at the same device, found input tensor at cpu", ".to("),
+    ("Tensor for argument #2 'mat1' is on CPU, but expected it to be on GPU", ".to("),
+    ("indices should be either on cpu or on the same device as the indexed tensor (cpu)", ".to("),
+    ("Input type (float) and bias type (c10::Half) should be the same", "dtype"),
+    ("TypeError: expected torch.LongTensor (got torch.FloatTensor)", "dtype"),
+    ("expected scalar type Half but found Float", "dtype"),
+    ("RuntimeError: \"addmm_impl_cpu_\" not implemented for 'Half'", ".float()"),
+    ("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu()", ".cpu()"),
+    ("Attempting to deserialize object on a CUDA device but torch.cuda.is_ava", "map_location"),
+    ("module must have its parameters and buffers on device cuda:0 (device_ids", 'to("cuda:0")'),
+    ("Expected a 'cuda' device type for generator but found 'cpu'", "torch.Generator"),
+    ("CUDA error: device-side assert triggered", "CPU"),
+    ("CUDA out of memory. Tried to allocate 20.00 MiB", "loss.item()"),
+]
+
+
+@pytest.mark.parametrize(("text", "cure"), HINTS)
+def test_hints(text, cure):
+    hint = hint_of(text)
+    assert cure in hint
+    assert ("gradcli read" in hint) == (text.startswith(("Input type (float)", "expected scalar")))
 
 
 def test_unknown():

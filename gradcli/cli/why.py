@@ -20,7 +20,7 @@ def why_of(streams: Streams, options: Options) -> "Reply":
     """
     from ..explanation import replies
     from ..explanation.messages import answer
-    from ..explanation.reading.corrections.table import reason_of
+    from ..explanation.reading.corrections.table import hint_of
 
     message, command = answer.answer(options.expr), command_text(streams)
     if message is not None:
@@ -30,9 +30,9 @@ def why_of(streams: Streams, options: Options) -> "Reply":
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        why = reason_of(options.expr)
-        question_error = None if why else question(options.expr)
-        raise question_error or answer.unknown(options.expr, why) from None
+        hint = hint_of(options.expr)
+        question_error = None if hint else question(options.expr)
+        raise question_error or answer.unknown(options.expr, hint) from None
 
 
 def _analysis(streams: Streams, options: Options) -> "Analysis":

@@ -53,14 +53,11 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 LISTED = "gradcli why lists the messages it knows"
 
 
-def unknown(text: str, why: str = "") -> GradcliError:
-    """The error for a text that matches no known message. `why` is a sentence on the cause of the
-    message, for the hint; "" if unknown.
-    """
+def unknown(text: str, hint: str = "") -> GradcliError:
+    """The error for a text that matches no known message; `hint` says what is known of it."""
     excerpt = _short(" ".join(text.split()))
     message = f"this is not a known message of PyTorch about gradients: {excerpt}"
-    hint = f"{why} gradcli read FILE finds where a program does that" if why else LISTED
-    return GradcliError("unknown-message", message, hint=hint)
+    return GradcliError("unknown-message", message, hint=hint or LISTED)
 
 
 def data(a: Answer) -> dict[str, Any]:

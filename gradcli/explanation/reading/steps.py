@@ -276,6 +276,18 @@ def is_added_to_row(record: Record) -> bool:
     return added and [c[-2:] for c in column] == [(*row, 1)]
 
 
+def is_weighted_by_row(record: Record) -> bool:
+    """Whether an operation multiplies a column, such as losses, by a vector of the same size, such
+    as their weights, which gives a matrix; a column that was reshaped to be one is meant.
+    """
+    if not record.name.startswith("Mul") or len(given := operands(record)) != 2:
+        return False
+    row, column = sorted(given, key=lambda t: t.ndim)
+    made = column.record.name if isinstance(column.record, Record) else ""
+    meant = made.startswith(("Unsqueeze", "View", "UnsafeView", "Reshape"))
+    return row.ndim == 1 and _column_and_row(row.shape, column.shape) and not meant
+
+
 def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether one shape is (n, 1) and the other (n,) or (1, n), with n > 1."""
     return any(

@@ -22,7 +22,7 @@ from .corrections.in_place import base_of, in_place_calls, written
 from .corrections.nodes import dotted, keyword, method, owner
 from .corrections.text import Text
 from .digits import last_digits
-from .steps import analysis_of, is_spread, operands, operation, records, result
+from .steps import analysis_of, is_spread, is_weighted_by_row, operands, operation, records, result
 
 Look = Callable[[Reading, Text], Iterator[Finding]]
 
@@ -213,20 +213,34 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
 # ---- shapes --------------------------------------------------------------------------------------
 
 
+COMPARED = (
+    "The loss broadcasts: each prediction is compared with every target",
+    "the gradient pulls every prediction to the mean of the targets.",
+    "Equal shapes: prediction.squeeze(1), or target.unsqueeze(1).",
+)
+WEIGHTED = (
+    "The weights broadcast: each row is multiplied by every weight",
+    "every row gets the sum of the weights, not its own.",
+    "Equal shapes: weights.unsqueeze(1), or the column with squeeze(1).",
+)
+
+
 def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
-    """The finding that a loss compares a column with a row: every prediction with every target."""
+    """The finding that a loss compares a column with a row, every prediction with every target, or
+    that a column is multiplied by a row of weights.
+    """
     for back in reading.trace.backwards:
         for record in records(back):
-            if is_spread(record):
+            if is_spread(record) or is_weighted_by_row(record):
+                title, why, cure = COMPARED if is_spread(record) else WEIGHTED
                 shapes = [t.shape for t in operands(record)]
                 n = max(map(max, shapes))
                 sizes = f"{shapes[0]} against {shapes[1]}"
                 yield Finding(
                     "broadcast",
-                    "The loss broadcasts: each prediction is compared with every target",
-                    f"{sizes} becomes {n}×{n}: the gradient pulls every prediction to the mean of "
-                    "the targets.",
-                    "Equal shapes: prediction.squeeze(1), or target.unsqueeze(1).",
+                    title,
+                    f"{sizes} becomes {n}×{n}: {why}",
+                    cure,
                     record.line,
                     evidence(reading, (record.line, sizes)),
                 )

@@ -9,6 +9,7 @@ from ..python.values import (
     EXCEPTIONS,
     Builtin,
     Class,
+    Instance,
     Machine,
     Object,
     Property,
@@ -181,6 +182,9 @@ def grad(
             *(only_inputs, allow_unused, is_grads_batched, materialize_grads),
         )
         return dict(zip(inputs, answers, strict=True))
+    if isinstance(inputs, Instance) and isinstance(inputs.payload, dict):  # such as an OrderedDict
+        text = f"`inputs` argument to `grad()` must be a dict, not {inputs.cls.name}. "
+        raise error("TypeError", f"{text}Other Mapping types are not supported.")
     if not only_inputs:
         m.warn(EXCEPTIONS["UserWarning"], ONLY_INPUTS)
     results, wanted = as_list(m, outputs), as_list(m, inputs)

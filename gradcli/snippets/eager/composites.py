@@ -726,6 +726,44 @@ def normalize(
     return arithmetic.binary("div", input, calls.call("expand_as", [least, input], {}, method=True))
 
 
+# ---- warnings of defaults ------------------------------------------------------------------------
+
+OF_CROSS = (
+    "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
+    "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree "
+    "with that of linalg.cross in a future release. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/Cross.cpp:63.)"
+)
+OF_GRIDS = (
+    "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+    "Please specify align_corners=True if the old behavior is desired. See the documentation of "
+    "grid_sample for details."
+)
+
+
+def _warns_of_default(name: str, argument: str, place: int, text: str, *modules: str) -> None:
+    """Define a function that warns if an argument is not passed."""
+
+    def function(m: Machine, *args: Any, **named: Any) -> Any:
+        if len(args) <= place and named.get(argument) is None:
+            m.warn(EXCEPTIONS["UserWarning"], text, once=name == "cross")
+        return calls.call(name, args, named)
+
+    define(*modules, name=name)(function)
+
+
+_warns_of_default("cross", "dim", 2, OF_CROSS, "torch", "Tensor")
+_warns_of_default("grid_sample", "align_corners", 4, OF_GRIDS, "F")
+_warns_of_default("affine_grid", "align_corners", 2, OF_GRIDS, "F")
+
+
+@define("torch", "Tensor")
+def float_power(m: Machine, input: Any, exponent: Any) -> Tensor:
+    """A power in double precision."""
+    a, b = (cast(x, FLOAT64) if isinstance(x, Tensor) else x for x in (input, exponent))
+    return arithmetic.binary("pow", a, b)
+
+
 # ---- comparisons and settings --------------------------------------------------------------------
 
 

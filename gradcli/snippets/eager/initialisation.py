@@ -69,14 +69,14 @@ def ones_(m: Machine, tensor: Tensor) -> Tensor:
 
 
 @define("init")
-def sparse_(
-    m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
-) -> Tensor:
-    """Fill with normal numbers, a fraction `sparsity` of each column with zeros at random."""
+def sparse_(m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, **given: Any) -> Tensor:
+    """Fill with normal numbers, a fraction `sparsity` of each column with zeros at random. `given`
+    may have a generator.
+    """
     if tensor.ndim != 2:
         raise error("ValueError", "Only tensors with 2 dimensions are supported")
     zeros = math.ceil(sparsity * len(tensor.data))
-    numbers = _normal_numbers(tensor, 0.0, std, {"generator": generator})
+    numbers = _normal_numbers(tensor, 0.0, std, given)
     for column in range(tensor.shape[1]):
         numbers[generator().permutation(len(numbers))[:zeros], column] = 0
     return _write(tensor, numbers)

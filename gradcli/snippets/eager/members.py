@@ -54,17 +54,20 @@ NOT_LEAF = (
     "github.com/pytorch/pytorch/pull/30531 for more information. (Triggered internally at "
     "/__w/pytorch/pytorch/build/aten/src/ATen/core/TensorBody.h:493.)"
 )
+SHAPES_FILE = "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp"
 REVERSED = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
     "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
     "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
-    "tensor. (Triggered internally at "
-    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4314.)"
+    f"tensor. (Triggered internally at {SHAPES_FILE}:4314.)"
 )
-OF_ONE_NUMBER = (
-    "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases. "
-    "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4321.)"
-)
+OF_ONE_NUMBER = "Tensor.{} is deprecated on 0-D tensors. {} (Triggered internally at {}:{}.)"
+IDENTITY = "This function is the identity in these cases."
+CONJUGATE = "Consider using x.conj()."
+WARNINGS_OF_ONE = {  # with the line of PyTorch's source, which the warning shows
+    **{"T": (IDENTITY, 4321), "mT": (IDENTITY, 4373)},
+    **{"H": (CONJUGATE, 4335), "mH": (CONJUGATE, 4382)},
+}
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
     " If you want to use a computed variable in a subgraph that doesn't require differentiation "
@@ -137,9 +140,12 @@ def _transposed(m: Machine, self: Tensor, name: str) -> Tensor:
         text = f"tensor.{name} is only supported on {allowed}. Got {self.ndim}-D tensor."
         more = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
         raise error("RuntimeError", text + more)
-    if name == "T" and self.ndim != 2:
-        text = REVERSED if self.ndim else OF_ONE_NUMBER
+    if self.ndim == 0:
+        why, line = WARNINGS_OF_ONE[name]
+        text = OF_ONE_NUMBER.format(name, why, SHAPES_FILE, line)
         m.warn(EXCEPTIONS["UserWarning"], text, once=True)
+    elif name == "T" and self.ndim != 2:
+        m.warn(EXCEPTIONS["UserWarning"], REVERSED, once=True)
     return calls.call(name, (self,), {}, method=True)
 
 

@@ -42,9 +42,11 @@ def _parameter(m: Machine, cls: Class, data: Any = None, requires_grad: bool = T
 PARAMETER = Class(
     "Parameter",
     (TENSOR,),
-    members={"__repr__": Builtin("__repr__", lambda m, self: parameter_text(self))},
+    members={
+        "__new__": Builtin("Parameter.__new__", _parameter),
+        "__repr__": Builtin("__repr__", lambda m, self: parameter_text(self)),
+    },
     module="torch.nn.parameter",
-    make=_parameter,
 )
 
 
@@ -106,12 +108,12 @@ UNINITIALIZED_PARAMETER = UninitializedClass(
     "UninitializedParameter",
     (PARAMETER,),
     members={
+        "__new__": Builtin("UninitializedParameter.__new__", _uninitialized),
         "__repr__": Builtin("__repr__", lambda m, self: "<UninitializedParameter>"),
         "materialize": Builtin("materialize", _materialize),
         "shape": Property(Builtin("shape", _no_shape)),
     },
     module="torch.nn.parameter",
-    make=_uninitialized,
 )
 
 
@@ -129,13 +131,13 @@ BUFFER = Class(
     "Buffer",
     (TENSOR,),
     members={
+        "__new__": Builtin("Buffer.__new__", _buffer),
         "__instancecheck__": Builtin(
             "__instancecheck__",
             lambda m, value: isinstance(value, Tensor) and "_is_buffer" in value.fields,
-        )
+        ),
     },
     module="torch.nn.parameter",
-    make=_buffer,
 )
 
 

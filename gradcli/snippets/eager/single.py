@@ -14,6 +14,7 @@ from ...lazy import np
 from ...operators.arithmetic import SHORT_POWERS
 from ...operators.precision import by_python
 from ...operators.shaping import summed_axes
+from . import libm
 
 _erf = by_python("erf")
 LANES = 8  # floats in a vector register
@@ -147,6 +148,36 @@ def _exp_by_vectors(x: Any) -> Any:
         return _exp(x)
     flat = x.ravel()
     return np.concatenate([_vector_exp(flat[:count]), _exp(flat[count:])]).reshape(x.shape)
+
+
+LN2 = float(np.float32(0.69314718246459960938)) + float(np.float32(-1.904654323148236017e-09))
+LOG_SERIES = 0.3027294874, 0.3996108174, 0.6666694880  # of log((1 + q) / (1 - q)) / q, from q ** 6
+
+
+@_kernel("log1p")
+def _vector_log1p(x: Any) -> Any:
+    """Sleef's log1p: 1 + x is 2 ** k * (1 + m), with a series in q = m / (2 + m)."""
+    x, one = np.asarray(x, np.float32), np.float32(1)
+    with np.errstate(all="ignore"):
+        k = np.frexp((x + one) * np.float32(1 / 0.75))[1] - 1
+        scale = np.ldexp(one, -k).astype(np.float32)
+        m = fused(x, scale, scale - one)
+        q = m * (one / (m + np.float32(2)))
+        square, series = q * q, np.float32(LOG_SERIES[0])
+        for coefficient in LOG_SERIES[1:]:
+            series = fused(series, square, np.float32(coefficient))
+        start = k * LN2 + 2 * (_double(m) / (_double(m) + 2))
+        result = (start + _double(square * q * series)).astype(np.float32)
+        return np.where((x > -one) & (x < np.inf), result, np.log1p(x))
+
+
+def _log1p_by_vectors(x: Any) -> Any:
+    """Sleef's log1p for elements in whole vectors, the C library's for the rest."""
+    count = _in_vectors(np.size(x))
+    if not count:
+        return libm.log1p(x)
+    flat = x.ravel()
+    return np.concatenate([_vector_log1p(flat[:count]), libm.log1p(flat[count:])]).reshape(x.shape)
 
 
 # ---- sums ----------------------------------------------------------------------------------------
@@ -501,10 +532,6 @@ def silu(x: Any) -> Any:
     return x / (np.float32(1) + _exp_by_vectors(-x))
 
 
-def _log1p(x: Any) -> Any:
-    return np.log1p(_double(x)).astype(np.float32)
-
-
 def _expm1(x: Any) -> Any:
     return np.expm1(_double(x)).astype(np.float32)
 
@@ -517,14 +544,22 @@ def _tanh(x: Any) -> Any:
 def softplus(x: Any, *, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta x)) / beta, each step rounded."""
     scaled = x * np.float32(beta)
-    smooth = _log1p(_exp_by_vectors(np.minimum(scaled, np.float32(threshold)))) / np.float32(beta)
-    return np.where(scaled > threshold, x, smooth)
+    smooth = _log1p_by_vectors(_exp_by_vectors(np.minimum(scaled, np.float32(threshold))))
+    return np.where(scaled > threshold, x, smooth / np.float32(beta))
 
 
 @_kernel("logsigmoid")
 def logsigmoid(x: Any) -> Any:
     """min(x, 0) - log(1 + exp(-|x|)), each step rounded."""
-    return np.minimum(x, np.float32(0)) - _log1p(_exp_by_vectors(-np.abs(x)))
+    return np.minimum(x, np.float32(0)) - _vector_log1p(_vector_exp(-np.abs(x)))
+
+
+@_kernel("bce_terms")
+def bce_terms(x: Any, target: Any) -> Any:
+    """The terms of binary_cross_entropy, each step rounded."""
+    least, one = np.float32(-100), np.float32(1)
+    off = (target - one) * np.maximum(libm.log1p(-x), least)
+    return off - target * np.maximum(libm.log(x), least)
 
 
 @_kernel("logistic_terms")
@@ -543,7 +578,7 @@ def weighted_logistic_terms(x: Any, target: Any, weight: Any) -> Any:
 @_kernel("mish")
 def mish(x: Any) -> Any:
     """x tanh(log(1 + exp(x))), each step rounded."""
-    return x * _tanh(_log1p(_exp_by_vectors(x)))
+    return x * _tanh(_log1p_by_vectors(_exp_by_vectors(x)))
 
 
 @_kernel("elu")

@@ -15,7 +15,7 @@ import re
 START = 'LAYERS = """\n'  # the first line of a table in sources/*.txt
 LIBRARIES = {"F", "torch"}
 OF_LOSSES = "size_average", "reduce", "reduction"  # arguments that the base class _Loss takes
-OF_MODULES = "reduction", "training"  # attributes of base classes
+OF_MODULES = "reduction", "training", "weight"  # attributes of base classes
 BUFFERS = {"weight", "pos_weight"}
 
 
@@ -31,9 +31,12 @@ def as_class(entry: str, module: str) -> str:
     name, _, parameters = call.removesuffix(")").partition("(")
     arguments = _names(parameters)
     is_loss = name.endswith("Loss")
+    base = "_Loss" if is_loss else "Module"
+    if is_loss and "weight" not in arguments and "weight" in output:
+        base = "_WeightedLoss"
     forward = _Forward({*arguments, *OF_MODULES})
     computed = ast.unparse(forward.visit(ast.parse(output, mode="eval")))
-    lines = [f"class {name}({module}{'_Loss' if is_loss else 'Module'}):"]
+    lines = [f"class {name}({module}{base}):"]
     if arguments:
         lines += [f"    def __init__(self, {parameters}):", *_constructor(arguments, is_loss)]
     lines += [f"    def forward(self, {', '.join(forward.inputs)}):", f"        return {computed}"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 
 from .case import Case, Proposal
-from .convolutions import padded_output, strided_shortcut
+from .convolutions import padded_output, projected_shortcut, strided_shortcut
 from .creation import (
     bias_of_product,
     identity_of_size,
@@ -325,7 +325,10 @@ def created_with_other_size(case: Case) -> Iterator[Proposal]:
 
 
 def fitted_operands(case: Case) -> Iterator[Proposal]:
-    """Reshape one of the operands."""
+    """Reshape one of the operands, unless there are more or fewer labels than samples."""
+    vectors = all(t.ndim < 2 for _, t in case.tensors)
+    if vectors and any(t.ndim and not t.dtype.is_floating for _, t in case.tensors):
+        return
     for node in dict.fromkeys([*case.operands, *case.sides]):
         yield from _fitted(case, node)
 
@@ -364,6 +367,7 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     resized_output,
     created_with_other_size,
     padded_convolutions,
+    projected_shortcut,
     strided_shortcut,
     sizes_of_parameters,
     bounded_dimension,

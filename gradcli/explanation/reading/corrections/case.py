@@ -339,7 +339,7 @@ class Case(Program):
         if isinstance(node, ast.Attribute):
             inner = self.value(node.value)
             if isinstance(inner, Instance):
-                for fields in (inner.fields, *_members(inner)):
+                for fields in (inner.fields, *_members(inner), named_fields(inner)):
                     if node.attr in fields:
                         return fields[node.attr]
             if isinstance(inner, Tensor) and node.attr == "grad":
@@ -566,6 +566,13 @@ class Case(Program):
         """Write `value.name` for `value.attr`."""
         attribute = _attribute(node)
         return Edit(self.end(attribute) - len(attribute.attr), self.end(attribute), name)
+
+
+def named_fields(value: object) -> dict[str, Any]:
+    """The values of a named tuple, by field; {} for other values."""
+    if not isinstance(value, Instance) or "_fields" not in value.cls.members:
+        return {}
+    return dict(zip(value.cls.members["_fields"], value.payload))
 
 
 def _item(holder: Any, key: Any) -> Any:

@@ -2,10 +2,11 @@
 output.
 """
 
+import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import argument, calls_in, method
+from .nodes import argument, calls_in, dotted, method
 
 
 def padded_output(case: Case) -> Iterator[Proposal]:
@@ -25,6 +26,30 @@ def padded_output(case: Case) -> Iterator[Proposal]:
     if len(doubled) > 1:
         why = "With a stride several output sizes are possible: output_padding selects one."
         yield case.proposal(*doubled, why=why)
+
+
+def projected_shortcut(case: Case) -> Iterator[Proposal]:
+    """Add self.shortcut, a convolution with a kernel of size 1, to a residual block whose output
+    has other channels, or is smaller, than the input that is added to it.
+    """
+    function = case.function_of(case.statement)
+    inputs = [a.arg for a in function.args.args[1:2]] if function is not None else []
+    added = [n for n in case.of_type(ast.BinOp, ast.AugAssign) if isinstance(n.op, ast.Add)]
+    sides = [s for n in added for s in ((n.left, n.right) if hasattr(n, "left") else (n.value,))]
+    for cls in [c for c in case.around(case.statement) if isinstance(c, ast.ClassDef)][:1]:
+        made = [c for c in calls_in(cls, "Conv1d", "Conv2d", "Conv3d") if len(c.args) > 1]
+        for x in [s for s in sides if dotted(case.made(s)) in inputs and made]:
+            into, out = case.of(made[0].args[0]), case.of(made[-1].args[1])
+            strides = [case.of(s) for c in made if (s := argument(c, 3, "stride")) is not None]
+            stride = next((s for s in strides if s != "1"), "1")
+            layer = f"{case.of(made[0].func)}({into}, {out}, 1, stride={stride})"
+            identity = case.of(made[0].func).replace(method(made[0]), "Identity()")
+            same = f" if {stride} != 1 or {into} != {out} else {identity}"
+            line = f"self.shortcut = {layer}{'' if (into + out).isdigit() else same}"
+            last = case.statement_of(made[-1])
+            edits = case.after(last, line), case.replacing(x, f"self.shortcut({dotted(x)})")
+            why = "The block changes the shape: what is added to its output must change as well."
+            yield case.proposal(*edits, why=why, note="A convolution with a kernel of size 1.")
 
 
 def strided_shortcut(case: Case) -> Iterator[Proposal]:

@@ -10,6 +10,7 @@ from ....snippets.python.values import Instance
 from .case import Case, layers_of
 from .nodes import (
     argument,
+    calls_in,
     dotted,
     elements,
     is_operation,
@@ -218,10 +219,22 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
         return _instead(case, node, new, why)
     built = case.made(given, node.lineno)
     if isinstance(built, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
+        if _are_numbers(case, given):
+            return None
         called = isinstance(built, ast.ListComp) and getattr(built.elt, "func", None)
         flat = ".flatten()" if case.is_module(called or None) else ""  # with one element each
         return _instead(case, node, f"torch.stack({case.of(given)}){flat}", why)
     return _instead(case, node, case.operand(given), why)
+
+
+def _are_numbers(case: Case, given: ast.expr) -> bool:
+    """Whether a list has only numbers, such as rewards, that were not read from tensors."""
+    values = case.value(given)
+    if not isinstance(values, list):
+        return not case.leads_to_leaf(given)
+    places = [given, *case.slice_of(given, given.lineno)]
+    read = [c for p in places for c in calls_in(p, "item", "tolist", "float")]
+    return not read and all(isinstance(v, int | float) for v in values)
 
 
 def _stackable(case: Case, given: ast.List | ast.Tuple) -> str:

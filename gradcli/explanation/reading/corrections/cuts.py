@@ -16,6 +16,7 @@ from .nodes import (
     names_in,
     operands,
     owner,
+    target_of,
     targets,
     value_of,
     within,
@@ -42,6 +43,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     roots = [root for _, root in case.roots]
     yield from second_order(case)
     yield from without_once(case)
+    yield from kept_with_graph(case)
     for root in roots:
         yield from recorded_again(case, root)
         yield from value_of_place(case, root)
@@ -73,6 +75,22 @@ def recorded_again(case: Case, root: ast.expr) -> Iterator[Proposal]:
     if made and made[-1].lineno < case.line:
         why = f"backward() of a Function is not recorded, so line {made[-1].lineno} has no graph."
         yield case.proposal(case.wrapping(made[-1:], "with torch.enable_grad():"), why=why)
+
+
+def kept_with_graph(case: Case) -> Iterator[Proposal]:
+    """Write ctx.x = x for ctx.x = x.detach() in the forward of a custom Function, whose backward is
+    differentiated.
+    """
+    for function in [f for cls in classes(case) for f in methods(cls, "forward")]:
+        for built in within(function, ast.Assign):
+            kept = target_of(built, ast.Attribute)
+            if kept is None or dotted(kept.value) != function.args.args[0].arg:
+                continue
+            why = f"Line {built.lineno} saves values without a graph, so the gradient has none."
+            for call in calls_in(built.value, "detach"):
+                yield case.without(call, why=why)
+            for node in [n for n in within(built.value, ast.Attribute) if n.attr == "data"]:
+                yield case.proposal(Edit(case.dot(node), case.end(node), ""), why=why)
 
 
 def leaf_of_each_turn(case: Case, root: ast.expr) -> Iterator[Proposal]:
@@ -120,7 +138,15 @@ def gradient_as_input(case: Case) -> Iterator[Proposal]:
 
 
 def number_as_leaf(case: Case) -> Iterator[Proposal]:
-    """Write a = torch.tensor(2.0, requires_grad=True) for a = 2.0, if its gradient is asked for."""
+    """Pass tensors without their names; or write a = torch.tensor(2.0, requires_grad=True) for
+    a = 2.0, if its gradient is asked for.
+    """
+    for given in [i for c in case.here if (i := case.inputs_of(c)) is not None]:
+        why = "A gradient is with respect to tensors, without their names."
+        for call in calls_in(case.made(given), "named_parameters", "state_dict"):
+            yield case.renamed_to(call, "parameters", why=why)
+        if isinstance(case.value(given), dict):
+            yield case.replaced(given, f"list({case.operand(given)}.values())", why=why)
     names = [n for c in case.here for n in names_in(case.inputs_of(c))]
     edits = []
     for name in [n for n in names if type(case.values.get(n)) in (int, float)]:

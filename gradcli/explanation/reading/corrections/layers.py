@@ -670,7 +670,9 @@ def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
         return
     for built in case.makers(node):
         if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
-            why = f"Line {built.lineno} returns a tuple: the outputs, and the last state."
+            recurrent = case.called_class(built.value) in RECURRENT
+            what = "the outputs, and the last state" if recurrent else "it has several values"
+            why = f"Line {built.lineno} returns a tuple: {what}."
             states = [n for a in built.value.args for n in elements(a)][1:]
             if case.called_class(built.value) == "LSTMCell" and states:
                 why = f"Line {built.lineno} returns the hidden state and the cell state."

@@ -426,3 +426,22 @@ def last_loss(case: Case) -> list[ast.expr]:
             for call in calls_in(place):
                 result += reversed(call.args[:2]) if len(call.args) >= 2 else []
     return result
+
+
+def similar_pairs(case: Case) -> Iterator[Proposal]:
+    """Pass ones as the target of a loss of pairs: all of them are similar, or in order."""
+    what = "is similar" if case.match[1] == "CosineEmbeddingLoss" else "has the larger score first"
+    for call in case.calls():
+        if len(call.args) == 2 and case.is_loss(call):
+            new = f"torch.ones({case.operand(call.args[0])}.shape[0])"
+            note = f"A target of 1 says that the pair {what}, -1 the opposite."
+            yield case.proposal(case.with_argument(call, new), note=note)
+
+
+def one_bag(case: Case) -> Iterator[Proposal]:
+    """Write bag(x.unsqueeze(0)) for a bag of all indices x."""
+    for call in case.calls():
+        for given in call.args[:1]:
+            if case.called_class(call) == "EmbeddingBag" or method(call) == "embedding_bag":
+                note = "One bag of all indices; offsets=... starts several."
+                yield case.appended(given, ".unsqueeze(0)", note=note)

@@ -12,7 +12,7 @@ from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Bound, Instance
 from .calls import layer_made_of_values, made_first, misspelled_init
-from .case import Case, Proposal
+from .case import Case, Proposal, named_fields
 from .functions import classes, functions, without_apply
 from .nodes import (
     argument,
@@ -227,6 +227,10 @@ def missing_key(case: Case) -> Iterator[Proposal]:
         misspelled = [n for n, text in texts.items() if text == near] if not places else []
         edits = [case.replacing(n, repr(wanted)) for n in misspelled]
         yield from case.change(*edits, why=f"The key is called {wanted}.")
+    for display in case.of_type(ast.Dict):
+        keys = {str(k.value): k for k in display.keys if isinstance(k, ast.Constant)}
+        for key in difflib.get_close_matches(wanted, keys, 1, 0.5) if wanted not in keys else ():
+            yield case.replaced(keys[key], repr(wanted), why=f"The key is called {wanted}.")
 
 
 # ---- modules without super().__init__() ----------------------------------------------------------
@@ -321,6 +325,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
     yield from of_items(case, owner, name)
+    yield from rows_as_columns(case, owner, name)
     if (owner, name) == ("dict", "parameters"):
         yield from _module_dict(case)
     if name == "lr":
@@ -334,6 +339,16 @@ def attribute(case: Case) -> Iterator[Proposal]:
         yield from of_some_layers(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def rows_as_columns(case: Case, owner: str, name: str) -> Iterator[Proposal]:
+    """Write Transition(*zip(*batch)) for a list of named tuples of which a field is read."""
+    for node in case.attributes(name) if owner in ("list", "tuple", "deque") else ():
+        held, built = list(case.value(node.value) or ()), case.makers(node.value)[:1]
+        fields = {n for row in held[:1] for n in named_fields(row)}
+        for made in [b.value for b in built] if name in fields else ():
+            why = "Each item has this field, not the list: zip(*rows) makes columns of the rows."
+            yield case.replaced(made, f"{held[0].cls.name}(*zip(*{case.of(made)}))", why=why)
 
 
 def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:

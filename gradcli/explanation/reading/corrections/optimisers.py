@@ -134,6 +134,11 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(given, "parameters", why=why)
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
+        comprehension = case.made(given)
+        if isinstance(comprehension, ast.ListComp) and method(comprehension.elt) == "parameters":
+            loops = case.source[case.end(comprehension.elt) : case.end(comprehension) - 1]
+            new = f"[p{loops} for p in {case.of(comprehension.elt)}]"
+            yield case.replaced(comprehension, new, why="Each layer has several parameters.")
         for built in case.makers(given) if isinstance(given, ast.Name) else ():
             if method(built.value) in ("parameters", "filter"):
                 why = "parameters() can be iterated over only once; it was used up before."

@@ -14,7 +14,7 @@ from .in_place import (
     without_inplace,
     written,
 )
-from .nodes import calls_in, dotted, keyword, method, names_in, targets
+from .nodes import calls_in, dotted, keyword, method, names_in, owner, targets
 
 COPIED = "The operation saves a copy, which the change does not affect."
 STEPPED = "The step changes parameters that the previous iteration still needs."
@@ -46,11 +46,20 @@ def needed(case: Case) -> Iterator[Proposal]:
             yield from out_of_place(case, statement)
     yield from recomputed(case)
     yield from copied_operand(case)
-    for statement in statements:
+    for statement in statements if _leaf_was_changed(case) else ():
         yield from after_step(case, statement)
     edits = out_of_place_edits(case, statements)
     if len(edits) > 1:
         yield case.proposal(*edits, note=NEW)
+
+
+def _leaf_was_changed(case: Case) -> bool:
+    """Whether the changed tensor is a leaf, such as a parameter, or a view of one."""
+    refused = case.reading.trace.refused
+    if refused is None or refused[1] is None:
+        return False
+    tensor = refused[1].tensor
+    return (tensor.view.base if tensor.view else tensor).is_leaf
 
 
 def own_memory(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
@@ -102,8 +111,10 @@ def copied_operand(case: Case) -> Iterator[Proposal]:
     if refused is None or refused[1] is None:
         return
     names = {a.name for a in case.reading.trace.assignments if a.tensor is refused[1].tensor}
-    edits = []
-    for node in case.nodes_of(refused[0].line or 0):
+    edits, nodes = [], case.nodes_of(refused[0].line or 0)
+    calls = [c for c in nodes if method(c).endswith("_")]
+    changed = {a for c in calls for a in (owner(c), *c.args[:1])}  # as v in F.relu_(v)
+    for node in [n for n in nodes if n not in changed]:
         name = isinstance(node, ast.Name) and node.id in names
         part = isinstance(node, ast.Subscript) and case.tensor(node.value) is not None
         if (name or part) and isinstance(node.ctx, ast.Load):

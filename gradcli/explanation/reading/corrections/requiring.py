@@ -206,6 +206,33 @@ def _part_of(target: ast.expr, model: str) -> bool:
     return False
 
 
+def replaced_head(case: Case) -> Iterator[Proposal]:
+    """Write model.fc = nn.Linear(model.fc.in_features, 5) for model.fc.out_features = 5."""
+    for node in case.of_type(ast.Assign, everywhere=True):
+        target = target_of(node, ast.Attribute)
+        layer = case.module(target.value) if target and target.attr == "out_features" else None
+        if target is not None and layer is not None and layer.cls.name == "Linear":
+            name, package = case.of(target.value), "torch." if "nn" not in case.scope else ""
+            new = f"{name} = {package}nn.Linear({name}.in_features, {case.of(node.value)})"
+            why = f"Line {node.lineno} changes a number that only describes the layer."
+            yield case.replaced(node, new, why=why, note="The new layer requires grad.")
+
+
+def optimised_part(case: Case) -> Iterator[Proposal]:
+    """Exclude from the loop that freezes a model the part that the optimiser gets."""
+    for call in case.calls(everywhere=True):
+        given = call.args[0] if call.args and keyword(call, "lr") else None
+        if method(given) != "parameters":
+            continue
+        part = owner(given)
+        for loop in case.of_type(ast.For, everywhere=True):
+            frozen = method(loop.iter) == "parameters" and "requires_grad" in case.of(loop)
+            if frozen and _part_of(part, dotted(owner(loop.iter))):
+                why = f"Line {loop.lineno} freezes {case.of(part)} too."
+                line = f"{case.of(part)}.requires_grad_(True)"
+                yield case.proposal(case.after(loop, line), why=why)
+
+
 def one_left_to_train(case: Case) -> Iterator[Proposal]:
     """Exclude from a loop that freezes modules the one whose gradient is read, or else the last."""
     read = {n.partition(".")[0] for n in asked_for(case)}
@@ -223,7 +250,9 @@ def one_left_to_train(case: Case) -> Iterator[Proposal]:
 
 def unfrozen(case: Case) -> Iterator[Proposal]:
     """Remove requires_grad=False of parameters."""
+    yield from replaced_head(case)
     yield from frozen_too_late(case)
+    yield from optimised_part(case)
     yield from one_left_to_train(case)
     for call in case.calls("from_pretrained", everywhere=True):
         if not keyword(call, "freeze"):

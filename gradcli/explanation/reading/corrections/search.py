@@ -18,7 +18,14 @@ from ....snippets.eager.views import readable
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..steps import is_added_to_row, is_spread, operands, records, records_behind
+from ..steps import (
+    is_added_to_row,
+    is_spread,
+    is_weighted_by_row,
+    operands,
+    records,
+    records_behind,
+)
 from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
@@ -135,7 +142,7 @@ def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
 
 def makes_matrix(record: Record) -> bool:
     """Whether an operation of a column and a row broadcasts both, which is seldom meant."""
-    return is_spread(record) or is_added_to_row(record)
+    return is_spread(record) or is_added_to_row(record) or is_weighted_by_row(record)
 
 
 def computed_by(reading: Reading) -> Iterator[Record]:

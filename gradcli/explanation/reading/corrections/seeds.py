@@ -532,3 +532,39 @@ def old_argument(case: Case) -> Iterator[Proposal]:
             note = "Until PyTorch 0.2 retain_graph was called retain_variables."
             yield case.proposal(edit, note=note)
         yield from case.change(case.without_keyword(call, name))
+
+
+def of_each_item(case: Case) -> Iterator[Proposal]:
+    """Write [p - lr * g for p, g in zip(params, grads)] for params - lr * grads of lists."""
+    for node in case.of_type(ast.BinOp, ast.AugAssign):
+        read = [n for n in within(node, ast.Name) if case.listed(n)]
+        inner = isinstance(case.parents.get(node), ast.BinOp | ast.AugAssign)
+        if inner or len({len(case.listed(n)) for n in read}) != 1:
+            continue
+        items = {n.id: _item_called(case, n.id) for n in read}
+        edits, end = [case.replacing(n, items[n.id]) for n in read], case.end(node)
+        names, lists = ", ".join(items.values()), ", ".join(items)
+        loop = f"{names} in " + (f"zip({lists})" if len(items) > 1 else lists)
+        start = Edit(case.start(node), case.start(node), "[")
+        if isinstance(node, ast.AugAssign):
+            sign = case.source[case.end(node.target) : case.start(node.value)].strip().rstrip("=")
+            first = f"{case.of(node.target)} = [{items[dotted(node.target)]} {sign} ("
+            start, edits = Edit(case.start(node), case.start(node.value), first), edits[1:]
+        closing = ")" if isinstance(node, ast.AugAssign) else ""
+        yield case.proposal(start, *edits, Edit(end, end, f"{closing} for {loop}]"))
+
+
+def _item_called(case: Case, name: str) -> str:
+    """A name for the items of a list: its first letter, if it is free."""
+    letter = name.lstrip("_")[0].lower()
+    return f"{name}_i" if case.names(letter) or len(name) == 1 else letter
+
+
+def joined_parameters(case: Case) -> Iterator[Proposal]:
+    """Write torch.norm(torch.cat([p.flatten() for p in net.parameters()])) for torch.norm(...) of
+    a generator of parameters.
+    """
+    for call in case.calls():
+        for given in [a for a in call.args if method(case.made(a)) == "parameters"]:
+            new = f"torch.cat([p.flatten() for p in {case.of(given)}])"
+            yield case.replaced(given, new, note="All parameters as one vector.")

@@ -54,10 +54,16 @@ def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
             yield kind, match
 
 
-def reason_of(text: str) -> str:
-    """Why PyTorch raises the error in the last line of a text, such as a traceback; "" for other
-    texts.
+READ = "gradcli read FILE finds where a program does that"
+
+
+def hint_of(text: str) -> str:
+    """Why PyTorch raises the error in the last line of a text, such as a traceback, and that `read`
+    finds its line if it corrects such errors; "" for other texts.
     """
     last = (text.strip().splitlines() or [""])[-1]
-    message = re.sub(r"^\s*(E\s+)?\w*Error: ", "", last).strip('`"> ')
-    return "" if OF_PYTHON.match(message) else next((kind.why for kind, _ in kinds(message)), "")
+    message = re.sub(r"^\s*(E\s+)?\w*Error: ", "", last).strip("`> ").rstrip('"')
+    kind = None if OF_PYTHON.match(message) else next((kind for kind, _ in kinds(message)), None)
+    if kind is None:
+        return ""
+    return kind.why.rstrip(".") if kind.name == NO_CURE else f"{kind.why} {READ}"
