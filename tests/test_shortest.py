@@ -119,7 +119,6 @@ def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
     ("text", "shapes", "assume", "x", "expected"),
     [  # out / G is 0 / 0 where G is 0, so only if that is excluded or saves much
         ("G * m * M / r**2", "G=(),m=(),M=(),r=4", {"G": "positive"}, "G", "g @ out / G"),
-        ("G * m * M / r**2", "G=(),m=(),M=(),r=4", None, "G", "(g / r ** 2).sum() * M * m"),
         ("a * b * c * d", "a=(),b=(),c=(),d=()", {"a": "positive"}, "a", "out / a"),
         ("x.sum().unsqueeze(0).sin()", "x=3", None, "x", "cos(x.sum()).expand_as(x)"),
     ],
@@ -174,7 +173,7 @@ def test_a_sum_that_is_broadcast_does_not_turn(text, expected):
 @pytest.mark.parametrize(
     ("text", "shapes", "x", "expected"),
     [
-        ("x**a * x**b", "xab", "x", "g * x ** (a + b - 1) * (b + a)"),
+        ("x**a * x**b", "xab", "x", "g * x ** (a + b - 1) * (a + b)"),
         ("x**y", "xy", "x", "g * y * x ** (y - 1)"),  # 0 at x = 0 for y = 2, where out / x is 0 / 0
         ("((x - y)**2 * (y - x)).sum()", "xy", "x", "-3 * (x - y) ** 2"),
         ("log(x**a)", "xa", "x", "g * a / x"),
@@ -262,7 +261,7 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
             "(1 - x) ** 2 + 100 * (y - x ** 2) ** 2",
             "x=(),y=()",
             "x",
-            "400 * x * (x ** 2 - y) - 2 * (1 - x)",
+            "x * (2 - 400 * (y - x ** 2)) - 2",
         ),
         ("c * x / (1 - exp(-y / c))", "x=3,y=(),c=()", "x", "g * c / (1 - exp(-y / c))"),
     ],
@@ -404,6 +403,7 @@ CASES = {
     "lower_part_of_a_triangle_product": [
         "(cholesky(P).T @ S.tril()).tril()", "(cholesky(P).T @ T.tril()).tril(-1)",
     ],
+    "number_into_sum": ["2 * (600 * x - 200 * y + 1)", "0.7 * (2 * x + 0.1)"],
     "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
     "index_select_from_scatter": [
         "ones(m, 1).scatter_to(A.shape, 1, A.argmin(1, True)) @ A.T",

@@ -37,7 +37,7 @@ BUDGET = 1200  # equal nodes tried in one search
 ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
 FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
 SIGNED = 8.0  # for 1 + sign(x), which is harder to read than a mask
-AMPLITUDE = 5.125  # for a division that the program does not have
+AMPLITUDE = 4.125  # for a division that the program does not have
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
