@@ -33,7 +33,7 @@ class Formulas(NamedTuple):
 
 
 def formulas_of(problem: Problem, zeros: frozenset[str]) -> Formulas:
-    """The cached formulas of an equal problem with the same inputs that are 0, or an empty cache."""
+    """The cached formulas of an equal problem with the same `zeros`, or an empty cache."""
     return _formulas_of((_frozen(problem), zeros))
 
 

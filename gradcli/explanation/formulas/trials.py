@@ -519,11 +519,14 @@ class Reach:
         for number in self.numbers:
             divided = [n for n, f in self.formulas.items() if re.search(rf"/.*\b{number}\b", f)]
             for trial in self.trials.first[:1] if divided else ():
-                at_zero = trial.at_zero(number)
-                for name in divided:
-                    with np.errstate(all="ignore"):
-                        if np.any(at_zero.without_number(self.formulas[name], name)):
-                            result.setdefault(name, []).append(number)
+                with np.errstate(all="ignore"):
+                    at_zero = if_applicable(partial(trial.at_zero, number))
+                    masks = {
+                        n: at_zero is not None and at_zero.without_number(self.formulas[n], n)
+                        for n in divided
+                    }
+                for name in (n for n in divided if np.any(masks[n])):
+                    result.setdefault(name, []).append(number)
         return result
 
     def _tried(self, name: str) -> list[Trial]:

@@ -359,10 +359,14 @@ def _sort_elements(factors: list[Node]) -> None:
     for k, f in enumerate(factors):
         if f.op.name == "getitem" and all(isinstance(i, int) for i in f.attrs["index"]):
             places.setdefault(f.parents[0], []).append(k)
-    for x, own in places.items():
-        ordered = sorted((factors[k] for k in own), key=lambda f: [*map(mod, f.attrs["index"], x.shape)])
-        for k, f in zip(own, ordered, strict=True):
+    for own in places.values():
+        for k, f in zip(own, sorted((factors[k] for k in own), key=_place), strict=True):
             factors[k] = f
+
+
+def _place(element: Node) -> list[int]:
+    """The index of an element x[i, j], counted from the start."""
+    return [*map(mod, element.attrs["index"], element.parents[0].shape)]
 
 
 def _rank(factor: Node) -> int:
