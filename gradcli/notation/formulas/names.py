@@ -123,9 +123,12 @@ class Names:
             for same in apply_rules(definition, CANDIDATES):  # p @ E for (p[:, None] * E).sum(0)
                 self.meaning.setdefault(normal(same), atom)
         if definition.op.name == "stack" and not definition.attrs["dim"]:
-            parts = ((k, x) for k, x in enumerate(definition.parents) if x.op.name in SUMS)
-            for k, x in parts:
-                self.meaning.setdefault(x, atom[k])
+            for k, x in enumerate(definition.parents):
+                whole = product_of(x) or NOTHING
+                if len(whole.factors) > 1 and whole.coefficient:
+                    self.products.append((atom[k], without_roots(whole)))
+                if x.op.name in SUMS:
+                    self.meaning.setdefault(x, atom[k])
                 if x.op.name == "add":
                     self.meaning.setdefault(x.op(*reversed(x.parents)), atom[k])
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]

@@ -112,7 +112,7 @@ def _opposite(part: Tree) -> Tree | None:
         return None
     first = part.left
     negative = isinstance(first, Prefix) and first.symbol == "-"
-    opposite = first.operand if negative else _opposite(first)  # type: ignore[union-attr]
+    opposite = first.operand if negative else _opposite(first)
     return None if opposite is None else part._replace(left=opposite)
 
 
