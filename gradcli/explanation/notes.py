@@ -148,6 +148,11 @@ def formulas(w: FormulaWriter) -> list[tuple[str, str]]:
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
         for name, where in w.reach.undefined.items()
     ]
+    undefined += [
+        divides_by(w.gradient_name(inputs[name]), numbers)
+        for name, numbers in w.reach.undefined_at_zero.items()
+        if name not in w.reach.undefined
+    ]
     by_extent: dict[str, list[str]] = {}
     for name, extent in w.reach.extents.items():
         if name not in w.reach.undefined:
@@ -194,6 +199,12 @@ def not_finite(formula: str, where: str) -> tuple[str, str]:
     """The note that a formula is not finite where the gradient is."""
     text = f"{formula} divides by 0 or overflows {where}."
     return "formula-not-finite", f"{text} The numbers come from PyTorch's rule, which does not."
+
+
+def divides_by(gradient: str, numbers: list[str]) -> tuple[str, str]:
+    """The note that a formula divides by inputs, and does not hold where one of them is 0."""
+    text = f"the formula of {gradient} does not hold where {' or '.join(numbers)} is 0."
+    return "formula-divides", text
 
 
 def without_formula(name: str, why: str = "is too long to be read") -> tuple[str, str]:

@@ -32,9 +32,9 @@ class Formulas(NamedTuple):
     factors: "Known"  # factors of products that are Jacobians
 
 
-def formulas_of(problem: Problem) -> Formulas:
-    """The cached formulas of an equal problem, or an empty cache."""
-    return _formulas_of(_frozen(problem))
+def formulas_of(problem: Problem, zeros: frozenset[str]) -> Formulas:
+    """The cached formulas of an equal problem with the same `zeros`, or an empty cache."""
+    return _formulas_of((_frozen(problem), zeros))
 
 
 @lru_cache(CACHED)

@@ -39,11 +39,19 @@ UNREAD = (Token("(no readable formula)", "word"),)
 
 
 class FormulaWriter:
-    """Finds names and formulas for the nodes of a problem; caches the results."""
+    """Finds names and formulas for the nodes of a problem; caches the results. Formulas do not
+    divide by the inputs in `zeros`, other than where the program does.
+    """
 
-    def __init__(self, analysis: Analysis, cache: Formulas | None = None):
+    def __init__(
+        self,
+        analysis: Analysis,
+        cache: Formulas | None = None,
+        zeros: frozenset[str] | None = None,
+    ):
         self.analysis, self.problem = analysis, analysis.problem
         self.cache = cache or new_formulas()
+        self.zeros = zeros_of(self.problem) if zeros is None else zeros
         self._wrong: dict[str, bool] = {}
         self.introduced: dict[Node, Definition] = {}  # see reductions.py
         self.added_names: dict[Node, Name] = {}  # names that the derivation of an answer adds
@@ -269,10 +277,20 @@ class FormulaWriter:
         shortener = shorteners.pop(key, None)
         if shortener is None:
             second = self.problem.lower_order is not None
-            shortener = Shortener(names, self._program, self.problem.generic_sizes, quick=second)
+            shortener = Shortener(
+                *(names, self._program, self.problem.generic_sizes),
+                quick=second,
+                nonzero=() if second else self.numbers,
+            )
         short = shortener(node)
         shorteners[key] = shortener  # a search that was cut short is not repeated
         return short
+
+    @cached_property
+    def numbers(self) -> tuple[Node, ...]:
+        """The inputs that are single numbers and have no value of 0."""
+        inputs = self.problem.inputs.values()
+        return tuple(i.node for i in inputs if _is_number(i) and i.name not in self.zeros)
 
     @cached_property
     def same_computation(self) -> SameComputation:
@@ -339,7 +357,8 @@ class FormulaWriter:
         """The sizes for which the formulas of gradients hold."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         texts = {name: tree.text(f) for name, f in written.items() if f is not None}
-        return Reach(texts, self.trials)
+        free = (i.name for i in self.problem.inputs.values() if _is_number(i) and i.value is None)
+        return Reach(texts, self.trials, [*free])
 
     @cached_property
     @within_budget()
@@ -348,7 +367,8 @@ class FormulaWriter:
         problem = generic_problem(self.problem)
         if problem is None:
             return None
-        w = FormulaWriter(type(self.analysis)(problem), formulas_of(problem))
+        cache = formulas_of(problem, self.zeros)
+        w = FormulaWriter(type(self.analysis)(problem), cache, self.zeros)
         gradients = if_applicable(lambda: w.analysis.gradients)
         return None if gradients is None else w  # the program may be invalid at these sizes
 
@@ -470,6 +490,16 @@ class FormulaWriter:
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line, or a remark if it is too long."""
         return self.line(self.formula(node, extra))
+
+
+def _is_number(x: Input) -> bool:
+    return not x.shape and x.node.dtype == "float"
+
+
+def zeros_of(problem: Problem) -> frozenset[str]:
+    """The names of inputs that are single numbers with the value 0."""
+    numbers = (i for i in problem.inputs.values() if _is_number(i) and i.value is not None)
+    return frozenset(i.name for i in numbers if not i.value)
 
 
 @once

@@ -5,7 +5,9 @@ gradient at random values at other, small sizes; if the program cannot have gene
 derived at the user's. The result is compared at further sizes, to know whether it holds there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
 from functools import cached_property, lru_cache, partial
 from itertools import islice, product
 from typing import Any
@@ -61,11 +63,22 @@ class Trial:
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
-        self._given, self.evaluate = _finite_values(p, signed)
+        self._use(*_finite_values(p, signed))
+
+    def _use(self, given: dict[Node, Any], evaluate: Evaluator) -> None:
+        p = self.problem
+        self._given, self.evaluate = given, evaluate
         nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
         self.values = dict(zip(nodes, self.evaluate(*nodes.values()), strict=True))
         self._gradients: dict[str, Node | None] = {}  # by name of the input
         self._arrays: dict[str, Any] = {}  # of formulas, or the errors that they raise
+
+    def at_zero(self, number: str) -> "Trial":
+        """The same trial with the value 0 for an input that is a single number."""
+        result = copy(self)
+        given = self._given | {self.problem.inputs[number].node: np.zeros(())}
+        result._use(given, Evaluator(given, limits=self.problem.limits))
+        return result
 
     def holds(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
@@ -462,10 +475,12 @@ def formulas_that_pass(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[
 
 
 class Reach:
-    """The sizes and values for which formulas hold; `formulas` are texts by name of the input."""
+    """The sizes and values for which formulas hold; `formulas` are texts by name of the input,
+    `numbers` the names of inputs that are single numbers without a value.
+    """
 
-    def __init__(self, formulas: Mapping[str, str], trials: Trials):
-        self.formulas, self.trials = formulas, trials
+    def __init__(self, formulas: Mapping[str, str], trials: Trials, numbers: Collection[str] = ()):
+        self.formulas, self.trials, self.numbers = formulas, trials, numbers
 
     @cached_property
     def failing_elsewhere(self) -> dict[str, str]:
@@ -486,6 +501,23 @@ class Reach:
             name: undefined(self._trials_for(name), f, name) for name, f in self.formulas.items()
         }
         return {name: where for name, where in result.items() if where is not None}
+
+    @cached_property
+    def undefined_at_zero(self) -> dict[str, list[str]]:
+        """By input name, the numbers at whose 0 a formula is not finite while the gradient is."""
+        result: dict[str, list[str]] = {}
+        for number in self.numbers:
+            divided = [n for n, f in self.formulas.items() if re.search(rf"/.*\b{number}\b", f)]
+            for trial in self.trials.first[:1] if divided else ():
+                with np.errstate(all="ignore"):
+                    at_zero = if_applicable(partial(trial.at_zero, number))
+                    masks = {
+                        n: at_zero is not None and at_zero.without_number(self.formulas[n], n)
+                        for n in divided
+                    }
+                for name in (n for n in divided if np.any(masks[n])):
+                    result.setdefault(name, []).append(number)
+        return result
 
     def _trials_for(self, name: str) -> list[Trial]:
         return self.trials.here if name in self.failing_elsewhere else self.trials.signed

@@ -25,6 +25,7 @@ from .rules.products import (
     Coefficient,
     Product,
     build,
+    constant_value,
     magnitude,
     multiplied_by,
     number_node,
@@ -38,6 +39,7 @@ from .simplify import LARGE, stripped
 CONSTANT = ("input", "constant", "zeros", "ones")  # operators that names never replace
 OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2), the other leg of a right triangle
 INVERSES = {"asin": "sin", "acos": "cos", "atan": "tan", "asinh": "sinh", "atanh": "tanh"}
+POLES = {"div": (1,)} | dict.fromkeys(("log", "log2", "log10", "rsqrt", "reciprocal"), (0,))
 Change = Callable[[Node], Node]
 
 
@@ -46,6 +48,7 @@ class Names:
 
     A search starts with the definitions of the names in `opened` instead of their atoms, and may
     introduce these atoms again. Subexpressions of the `program` are written as they are there.
+    `nonzero` are inputs that formulas may divide by.
     """
 
     def __init__(
@@ -53,8 +56,9 @@ class Names:
         names: Mapping[Node, Name],
         opened: Collection[Node] = (),
         program: Collection[Node] = (),
+        nonzero: Collection[Node] = (),
     ):
-        self.opened, self.program = opened, program
+        self.opened, self.program, self.nonzero = opened, program, nonzero
         self.named_nodes = [n for n in names if n.op.name != "input"]
         self.atoms = {n: atom_of(n) for n in self.named_nodes}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
@@ -119,9 +123,12 @@ class Names:
             for same in apply_rules(definition, CANDIDATES):  # p @ E for (p[:, None] * E).sum(0)
                 self.replacements.setdefault(normal(same), atom)
         if definition.op.name == "stack" and not definition.attrs["dim"]:
-            parts = ((k, x) for k, x in enumerate(definition.parents) if x.op.name in SUMS)
-            for k, x in parts:
-                self.replacements.setdefault(x, atom[k])
+            for k, x in enumerate(definition.parents):
+                whole = product_of(x) or NOTHING
+                if len(whole.factors) > 1 and whole.coefficient:
+                    self.products.append((atom[k], without_roots(whole)))
+                if x.op.name in SUMS:
+                    self.replacements.setdefault(x, atom[k])
                 if x.op.name == "add":
                     self.replacements.setdefault(x.op(*reversed(x.parents)), atom[k])
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
@@ -173,15 +180,28 @@ class Names:
         for f, e in definition.factors.items():
             rest = definition.without(f)
             is_divisor = f.op.name == "input" and e > 0 and self._divides(f)
+            if f in self.amplitudes and any(n != int(n) for n in definition.factors.values()):
+                continue  # a root is shorter as it is
             is_long = any(k.inputs for k in rest.factors) or len(rest.factors) > 2
             if is_divisor and is_long:
                 self.products.append((atom / f ** number_node(e), rest))
 
     @cached_property
     def _divisors(self) -> set[Node]:
-        """The divisors in the program, and their factors."""
-        divisors = (stripped(n.parents[1], {}) for n in walk(self.program) if n.op.name == "div")
-        return {f for x in divisors for f in (x, *(product_of(x) or NOTHING).factors)}
+        """The nodes at whose zeros the program is not finite, and their factors."""
+        poles = (stripped(n.parents[k], {}) for n in walk(self.program) for k in _poles(n))
+        return {f for x in poles for f in (x, *(product_of(x) or NOTHING).factors)}
+
+    @cached_property
+    def amplitudes(self) -> set[Node]:
+        """The inputs that may be divided by, though the program is finite where they are 0. Bases
+        of powers are left out: rules for powers treat them.
+        """
+        powers = (n for n in walk(self.program) if n.op.name in ("sqrt", "pow"))
+        bases = (stripped(n.parents[0], {}) for n in powers if not _is_integral(n))
+        factors = (f for x in bases for f in (x, *(product_of(x) or NOTHING).factors))
+        known = self._divisors.union(factors)
+        return {x for x in self.nonzero if x not in known and not known_positive(x)}
 
     def has_same_definitions(self, other: "Names") -> bool:
         """Whether another Names has the same definitions."""
@@ -247,8 +267,10 @@ class Names:
                     yield sum_of([multiple.times({atom: ONE}), *rest])
 
     def _divides(self, f: Node) -> bool:
-        """Whether a factor is never 0: a divisor of the program, or an input known as positive."""
-        return f in self._divisors or known_positive(f)
+        """Whether a formula may divide by a factor: a divisor of the program, an input assumed not
+        to be 0, or one known as positive.
+        """
+        return f in self._divisors or f in self.amplitudes or known_positive(f)
 
     def _with_names_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
         """Yield expanded sums with an atom in place of some factors of a term."""
@@ -259,6 +281,19 @@ class Names:
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
+
+
+def _poles(n: Node) -> tuple[int, ...]:
+    """The operands of a node at whose zeros it is infinite: b in a / b, x in log(x) and x ** -2."""
+    if n.op.name == "pow":
+        return (0,) * ((constant_value(n.parents[1]) or 0) < 0)
+    return POLES.get(n.op.name, ())
+
+
+def _is_integral(power: Node) -> bool:
+    """Whether a power has a constant integral exponent."""
+    exponent = constant_value(power.parents[1]) if power.op.name == "pow" else None
+    return exponent is not None and exponent == int(exponent)
 
 
 def _regrouped(node: Node) -> Iterator[Node]:

@@ -66,15 +66,22 @@ def _most_saving(
     formulas = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
     multiples = dict[Tree, dict[Tree, Tree]]()  # for x: 2 * x and its replacement 2 * name
+    signs: Counter[Tree] = Counter()  # for x: the occurrences of -x
     for part in (part for whole in formulas for part in _parts(whole)):
         result[part] += 1
         number, rest = _without_number(part)
         if number is not None:
             result[rest] += 1
             multiples.setdefault(rest, {})[part] = Infix("*", number, name)
+        for argument in part.args if isinstance(part, tree.Call) else ():
+            opposite = _opposite(argument)
+            if opposite is not None:
+                result[opposite] += 1
+                signs[opposite] += 1
+                multiples.setdefault(opposite, {})[argument] = Prefix("-", name)
     best, new, most = None, dict[Tree, Tree](), worth - 1
     for part, occurrences in result.items():
-        saved = _saved(part, occurrences) if occurrences > 1 else 0
+        saved = _saved(part, occurrences) - signs[part] if occurrences > 1 else 0
         if saved > most and (saved >= LEAST_SAVING or not _is_constant_matrix(part)):
             best, most = part, saved
             new = _named(part, name) | multiples.get(part, {})
@@ -98,6 +105,19 @@ def _without_number(product: Tree) -> tuple[Tree | None, Tree]:
         return left.left, product._replace(left=left.right)
     number, rest = _without_number(left)
     return number, product._replace(left=rest)
+
+
+def _opposite(part: Tree) -> Tree | None:
+    """b - a for a - b, (b - a) / c for (a - b) / c, and X @ b for -X @ b; else None."""
+    if isinstance(part, Infix) and part.symbol == "-":
+        left, right = part.right, part.left
+        return part._replace(left=left, right=right, ndims=part.ndims and part.ndims[::-1])
+    if not isinstance(part, Infix) or part.symbol not in ("*", "/", "@"):
+        return None
+    first = part.left
+    negative = isinstance(first, Prefix) and first.symbol == "-"
+    opposite = first.operand if negative else _opposite(first)
+    return None if opposite is None else part._replace(left=opposite)
 
 
 def _is_constant_matrix(part: Tree) -> bool:

@@ -37,6 +37,7 @@ BUDGET = 1200  # equal nodes tried in one search
 ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
 FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
 SIGNED = 8.0  # for 1 + sign(x), which is harder to read than a mask
+AMPLITUDE = 4.125  # for a division that the program does not have
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
@@ -50,7 +51,7 @@ class Shortener:
     """Finds short formulas in terms of `names`; intermediate results are cached for later calls.
 
     `program` are nodes that the user wrote; `generic_sizes` is as in `formula`. A `quick` search
-    keeps fewer candidates.
+    keeps fewer candidates. Formulas may divide by the inputs in `nonzero`, where that saves much.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Shortener:
         program: Collection[Node] = (),
         generic_sizes: GenericSizes | None = None,
         quick: bool = False,
+        nonzero: Collection[Node] = (),
     ):
         familiar = [stripped(n, {}) for n in program]
         self.with_style = DimensionStyle(familiar)
@@ -66,7 +68,7 @@ class Shortener:
         # searches start with the definitions of no names, of the last one, and of all
         all_opened = dict.fromkeys(((), tuple(named[-1:]), tuple(named)))
         self.searches = [
-            Search(Names(names, opened, familiar), familiar, generic_sizes, quick)
+            Search(Names(names, opened, familiar, nonzero), familiar, generic_sizes, quick)
             for opened in all_opened
         ]
 
@@ -97,8 +99,9 @@ class Length:
 
     A row times a matrix counts more than a matrix times a column; `A.T` for a named A less than
     other transposes, but more within elementwise operations; a converted mask more than `where`;
-    operators that PyTorch lacks count most. Nodes in `familiar`, those of the user's program, have
-    no penalties.
+    operators that PyTorch lacks count most. A division by one of the `amplitudes` counts more, as
+    the formula does not hold at 0. Nodes in `familiar`, those of the user's program, have no
+    penalties.
     """
 
     def __init__(
@@ -106,8 +109,10 @@ class Length:
         names: Mapping[Node, Name],
         familiar: Collection[Node],
         generic_sizes: GenericSizes | None,
+        amplitudes: Collection[Node] = (),
     ):
         self.writer = Writer(names, generic_sizes, familiar)
+        self.amplitudes = amplitudes
         self.names, self.generic_sizes = names, generic_sizes is not None
         self.ends = {*names, *familiar}
         self.sizes: dict[int, float] = {}
@@ -154,7 +159,7 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
             penalty += INNER_TRANSPOSE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
-            penalty += SIGNED * _is_signed_mask(n)
+            penalty += SIGNED * _is_signed_mask(n) + AMPLITUDE * self._divides_by_amplitude(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
@@ -162,6 +167,11 @@ class Length:
             penalty += FOREIGN if foreign or _mixes_dtypes(n) or _compares_digits(n) else 0
         self.penalties[n] = penalty
         return penalty
+
+    def _divides_by_amplitude(self, n: Node) -> bool:
+        if not self.amplitudes or n.op.name != "div":
+            return False
+        return any(f in self.amplitudes for f in _factors(n.parents[1]))
 
     def _is_row(self, n: Node) -> bool:
         """Whether `n` is written as a row times a matrix."""
@@ -254,7 +264,7 @@ class Search:
         self.normal = Rewriter(NORMALISING)
         in_program = dict.fromkeys([*familiar, *(names.with_atoms(n) for n in familiar)])
         self.divisors = divisors_of(in_program)
-        self.length = Length(names.words, in_program, generic_sizes)
+        self.length = Length(names.words, in_program, generic_sizes, names.amplitudes)
         self.remaining, self.used_definitions = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
@@ -298,10 +308,12 @@ class Search:
         return min(reversed(results), key=self.length)  # the last of equally short ones
 
     def _with_one_sign(self, node: Node) -> Node:
-        """The node with -(x - y) in place of y - x if it has both, so that one name suffices."""
+        """The node with -(x - y) in place of y - x if it has both, and with sums of the same terms
+        in the same order, so that one name suffices.
+        """
         sums = canonical_sums(walk([node]))
-        opposite = {n: -first for n, (sign, first) in sums.items() if sign < 0}
-        return self.normal(substitute(node, opposite)) if opposite else node
+        same = {n: first if sign > 0 else -first for n, (sign, first) in sums.items()}
+        return self.normal(substitute(node, same)) if same else node
 
     def _kept(self, node: Node) -> int:
         return 1 if self.quick and len(walk([node])) > NARROW else KEPT

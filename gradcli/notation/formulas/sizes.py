@@ -88,10 +88,11 @@ def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | No
 
 def is_generic_size(value: float) -> bool:
     """Whether a number is composed of generic sizes and small numbers. Other numbers, such as 100,
-    are the user's, even if a fixed size equals them.
+    are the user's, even if a fixed size equals them; so are multiples of 100, such as 1200, which
+    is the sum of two generic sizes.
     """
     rest = int(value) if value == int(value) else 0
-    if any(rest - t in GENERIC_SIZES for t in GENERIC_SIZES):
+    if rest % 100 and any(rest - t in GENERIC_SIZES for t in GENERIC_SIZES):
         return True
     for t in GENERIC_SIZES if rest else ():
         while rest % t == 0:

@@ -263,6 +263,21 @@ def number_out_of_a_factor(node: Node) -> Iterator[Node]:
             yield build(result.times({f: -e, total: e}, size), node.shape)
 
 
+@candidate("mul", "div")
+def number_into_sum(node: Node) -> Node | None:
+    """2 * (600 * x - 200 * y + 1) = 1200 * x - 400 * y + 2, if at most one term has no number."""
+    result = product_of(node) or NOTHING
+    sums = [f for f, e in result.factors.items() if e == 1 and f.op.name in SUMS]
+    if len(sums) != 1 or len(result.factors) > 1 or result.coefficient == 1:
+        return None
+    terms = terms_of_sum(sums[0])
+    if not terms or sum(t.factors != {} and abs(t.coefficient) == 1 for t in terms) > 1:
+        return None
+    number = Product(result.coefficient, {})
+    total = sum_of([multiplied_by(t, number) for t in terms])
+    return total if total.shape == node.shape else None
+
+
 @candidate("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
 def sign_into_difference(node: Node) -> Node | None:
     """-2 * (a - b) = 2 * (b - a), however deep the difference is nested, and -x / (a - b)."""

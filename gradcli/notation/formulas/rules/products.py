@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite, pi
+from operator import mod
 from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
@@ -46,7 +47,9 @@ class Product(NamedTuple):
 
     def times(self, more: "Mapping[Node, Coefficient]", number: "Coefficient" = ONE) -> "Product":
         """The product with more factors, and a number."""
-        return Product(self.coefficient * number, with_factors(self.factors, more))
+        unit = number in UNITS
+        c = self.coefficient * number if unit else _multiply_numbers(self.coefficient, number)
+        return Product(c, with_factors(self.factors, more))
 
     def without(self, *factors: Node | None) -> "Product":
         """The product without some of its factors."""
@@ -341,12 +344,29 @@ def _built(
     above = [_raised(f, e) for f, e in factors if e > 0]
     below = [_raised(f, -e) for f, e in factors if e < 0]
     above.sort(key=_rank)
+    _sort_elements(above)
     if shape and all(f.shape == () for f in below) and all(f.op.name == "size" for f in above):
         above.append(OPS["ones"](size=shape))
     out = _chain(numerator, above)
     if denominator != 1 or below:
         out = out / _chain(denominator, below)
     return out if out.shape == shape else out.expand(shape=shape)
+
+
+def _sort_elements(factors: list[Node]) -> None:
+    """Sort the factors that are elements of one tensor by their index: x[0] * x[1]."""
+    places: dict[Node, list[int]] = {}
+    for k, f in enumerate(factors):
+        if f.op.name == "getitem" and all(isinstance(i, int) for i in f.attrs["index"]):
+            places.setdefault(f.parents[0], []).append(k)
+    for own in places.values():
+        for k, f in zip(own, sorted((factors[k] for k in own), key=_place), strict=True):
+            factors[k] = f
+
+
+def _place(element: Node) -> list[int]:
+    """The index of an element x[i, j], counted from the start."""
+    return [*map(mod, element.attrs["index"], element.parents[0].shape)]
 
 
 def _rank(factor: Node) -> int:
