@@ -200,4 +200,12 @@ CASES = [
     ("stack([a * b]).norm(dim=0, keepdim=True)", {"a": 1e-100, "b": 1e-100}, [2.0]),
     ("dist(a, b)", {"a": 1e-200, "b": 0.0}, 2.0),
     ("pairwise_distance(a, b, eps=0.0)", {"a": [1e-200], "b": [0.0]}, 2.0),
+    # ---- nothing to divide by, and single elements -----------------------------------------------
+    *(
+        ("torch.cov(x, correction=3, aweights=w)", {"x": [[1.0, 2.0], [3.0, 5.0]], "w": w}, None)
+        for w in ([1.0, 0.0], [1.0, 2.0])
+    ),
+    ("torch.vander(x, N=0).sum() + x.sum()", {"x": [2.0, 3.0]}, None),
+    *((f"torch.linalg.vector_norm(x, {p})", {"x": [3.0]}, None) for p in (0, 0.5, 3)),
+    *((f"torch.linalg.vector_norm(x, {p})", {"x": [0.0]}, None) for p in (0, 0.5, 3)),
 ]
