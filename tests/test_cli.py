@@ -1466,6 +1466,7 @@ def test_colour(args, terminal, variables, colored):
         (("--color", "always"), {}, True),
         (("--color=always",), {"NO_COLOR": "1"}, True),
         (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+        (("--color", "always", "--color", "never"), {}, False),
     ],
 )
 def test_errors_have_colour(args, variables, colored):

@@ -498,6 +498,7 @@ batch_norm(x, None, None) | x=2x3 | needs running_mean and running_var here
 cat([]) * x | x=3 | cat() needs at least one tensor
 chain_matmul(x, y) | x=2x3x2,y=2x2 | multiplies matrices, not shape
 linalg.cond(x, 3) | x=2x2 | cond() has no norm 3
+x.split([-1, 4])[1] | x=3 | split() has no parts below 0
 hsplit(x, 0)[0] | x=4 | hsplit() needs at least 1 part, got 0
 conv1d(x, w) | x=3,w=3 | (batch, channels, length) and a weight of shape (out, in, length)
 conv2d(x, w) | x=3x3,w=3x3 | a weight of shape (out, in, rows, columns)
@@ -581,6 +582,10 @@ x.unfold(0, 5, 1) | x=4 | a size up to 4 and a positive step
 def test_what_operators_refuse(line):
     text, shapes, words = line.split(" | ")
     assert words in refused("formula", text, "-s", shapes, "-g", "ones_like(out)").err
+
+
+def test_carets_are_as_wide_as_what_they_mark():
+    assert refused("grad", "漢字()").err.splitlines()[2] == "  ^^^^"
 
 
 GRAD_ONLY = [

@@ -7,7 +7,16 @@ from collections import Counter
 import numpy as np
 import pytest
 from console import gradcli as run
-from support import Case, Checks, case, examples, explained, one_hot_jacobian, one_in, swept
+from support import (
+    Case,
+    Checks,
+    case,
+    examples,
+    explained,
+    one_hot_jacobian,
+    one_in,
+    swept,
+)
 from test_calls import calls_and_variations
 
 import gradcli
@@ -91,6 +100,15 @@ def test_calls(example):
     except GradcliError:
         return  # there is no such call
     every_element_is_numpys(c)
+
+
+def test_only_a_constant_is_the_same_number_everywhere():
+    """`value=2` of addcmul is not the value of its elements."""
+    given = [("x", [1.0, 2.0, 3.0]), ("m", [True, False, True])]
+    given += [(name, [1.0, 5.0]) for name in "abc"]
+    values = [word for name, value in given for word in ("-v", f"{name}={value}")]
+    out = run("explain", "(x[m] * addcmul(a, b, c, value=2)).sum()", *values, "-w", "x").out
+    assert "x.grad[i] = Σ_j δ[i,p[j]] addcmul(a[j], b[j], c[j], value=2)" in out
 
 
 def test_what_lowers_fully_and_is_the_output():

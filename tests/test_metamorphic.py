@@ -141,6 +141,8 @@ BY_HAND = [
     # Logistic regression: (sigmoid(x) - t) / n (Bishop 2006, 4.91).
     ("binary_cross_entropy_with_logits(x, t)", dict(x=[0.0, 0.0], t=[1.0, 0.0]), None,
      dict(x=[-0.25, 0.25], t=[0.0, 0.0])),
+    # As in Python, and at the limit where Python raises an error.
+    ("x * (-0.5) ** inf + x * (-10.0) ** 309", dict(x=2.0), None, dict(x=-np.inf)),
     # The unit vector is the gradient of the length.
     ("x.norm()", dict(x=[3.0, 4.0]), None, dict(x=[0.6, 0.8])),
     # A picked element adds up what its copies receive.

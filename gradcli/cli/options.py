@@ -221,10 +221,11 @@ def is_json(arguments: list[str]) -> bool:
 
 
 def color_of(arguments: list[str]) -> str:
-    """The value of --color in a command line that may be invalid."""
+    """The last value of --color in a command line that may be invalid."""
     words = in_full(arguments)
     pairs = [word.partition("=")[::2] for word in words] + [*pairwise(words)]
-    return next((c for option, c in pairs if option == "--color" and c in COLORS), "auto")
+    colors = [c for option, c in pairs if option == "--color" and c in COLORS]
+    return colors[-1] if colors else "auto"
 
 
 ANSWER = ("format", "place", "math", "copy", "output")

@@ -108,7 +108,9 @@ def _common_number(v):
     """The number that all elements of v equal, if its operator shows it; otherwise None."""
     if v.op is OPS["expand"]:
         v = v.parents[0]
-    return v.attrs.get("value", v.attrs.get("fill_value", 1.0 if v.op is OPS["ones"] else None))
+    if v.op is OPS["ones"]:
+        return 1.0
+    return v.attrs.get({"constant": "value", "full": "fill_value"}.get(v.op.name))
 
 
 def at_flat_indices(v, shape, pick, repeated=True):

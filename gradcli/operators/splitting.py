@@ -33,6 +33,8 @@ def _parts_of(tensor, split_size, dim):
         step = max(1, split_size)
         _check_parts(-(-size // step))
         split_size = [min(step, size - k) for k in range(0, size, step)] or [0]  # one part if empty
+    elif min(split_size, default=0) < 0:
+        raise GradcliError("arguments", f"split() has no parts below 0, got {list(split_size)}")
     elif sum(split_size) != size:
         raise GradcliError(
             "shape",

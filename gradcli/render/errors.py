@@ -94,10 +94,10 @@ def _underlined(span: Span, width: int) -> list[str]:
     first = max(0, column - room // 2) if len(line) > room else 0
     shown, length = line[first : first + room], min(length, len(line[column : first + room]) or 1)
     head, tail = "…" * bool(first), "…" * (first + room < len(line))
-    lead = f"  {where}{origin}{head}"
+    lead, before = f"  {where}{origin}{head}", column - first
     return [
         f"{lead}{shown}{tail}",
-        " " * (len(lead) + _columns(shown[: column - first])) + "^" * length,
+        " " * (len(lead) + _columns(shown[:before])) + "^" * _columns(shown[before:][:length]),
     ]
 
 

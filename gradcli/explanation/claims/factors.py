@@ -90,7 +90,7 @@ def scaled_by_size(
             built = scaled(program, size, divide)
             if cofactor != 1:
                 built = _without(read_again(built, ORIGIN), cofactor)
-                why = f"{why}; {_too_large(cofactor)}"
+                why = f"{why}; apart from that {_too_large(cofactor)}"
             yield Correction(built, why)
             return
 

@@ -5,6 +5,7 @@ become nodes with the spans of their text. Errors of operators get their spans h
 """
 
 import ast
+import math
 import operator as python
 from collections.abc import Callable
 from typing import Any
@@ -219,15 +220,16 @@ class Builder(Scope):
         if isinstance(left, int) and isinstance(right, int) and right > 0:
             bits = {python.pow: left.bit_length() * right, python.lshift: right}.get(compute, 0)
             self.limits.check("digits", int(bits * 0.30103), "a power of integers")
-        if compute is python.pow and left < 0 and not float(right).is_integer():
-            return float("nan")
+        is_power = compute is python.pow
+        if is_power and left < 0 and math.isfinite(right) and not float(right).is_integer():
+            return math.nan
         try:
             return self._bounded(compute(left, right))
         except ZeroDivisionError:
             hint = "a tensor divided by zero gives inf: tensor(1.) / 0"
             raise GradcliError("arguments", "division of a number by zero", hint=hint) from None
         except OverflowError:
-            return float("inf")
+            return -math.inf if is_power and left < 0 and right % 2 == 1 else math.inf
         except (TypeError, ValueError):  # ValueError: a negative shift
             raise unfit(left, right) from None
 

@@ -197,7 +197,7 @@ def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
         same = [n for n in now.nodes_of(target.lineno) if isinstance(n, ast.expr)]
         same = [n for n in same if now.of(n) == case.of(target)]
         if not same:
-            return
+            break
         places = _way_to(now, same[0], case.line + 1)
         steps = [s for p in places for n in ast.walk(p) if (s := uncut(now, n)) is not None]
         edits = list(dict.fromkeys(s.edit for s in steps))
@@ -279,7 +279,7 @@ def validated(case: Case, block: ast.With) -> Iterator[Proposal]:
             yield case.proposal(case.removing(statement), why=why)
 
 
-VALIDATION = re.compile(r"val|test|eval", re.I)
+VALIDATION = re.compile(r"(?<![a-z])(?:val|test|eval)(?![a-z])|valid|testing|evaluat", re.I)
 
 
 def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
@@ -295,7 +295,9 @@ def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
             yield case.proposal(case.wrapping(trained, f"if {case.of(flag)}:"), why=why)
 
 
-FIXED = re.compile(r"teacher|target|ref|frozen|baseline|old|ema", re.I)
+FIXED = re.compile(
+    r"teacher|target|reference|frozen|baseline|(?<![a-z])(?:ref|old|ema)(?![a-z])", re.I
+)
 
 
 def parted(case: Case, block: ast.With) -> Iterator[Proposal]:

@@ -33,7 +33,8 @@ def is_triangular(x: Node, side: str, depth: int = MAX_DEPTH) -> bool:
     ):
         return True
     if name in ("add", "sub", "matmul"):
-        return all(i.ndim == 2 and is_triangular(i, side, depth - 1) for i in parts)
+        whole = all(i.ndim == 2 if name == "matmul" else i.shape == x.shape for i in parts)
+        return whole and all(is_triangular(i, side, depth - 1) for i in parts)
     numbers = [i for i in parts if i.shape]
     scaled = name in ("mul", "div") and len(numbers) == 1 and numbers[0] is parts[0]
     return scaled and is_triangular(numbers[0], side, depth - 1)
