@@ -7,16 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from console import gradcli as run
-from support import (
-    Case,
-    Checks,
-    case,
-    examples,
-    explained,
-    one_hot_jacobian,
-    one_in,
-    swept,
-)
+from support import Case, Checks, case, examples, explained, one_hot_jacobian, one_in, swept
 from test_calls import calls_and_variations
 
 import gradcli
