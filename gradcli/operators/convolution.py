@@ -68,7 +68,7 @@ def _check(name, n, input, weight, groups, channels):
     and their channels fit.
     """
     if not is_integer(groups) or groups < 1:
-        raise GradcliError("arguments", f"groups must be positive, got {groups!r}")
+        raise GradcliError("arguments", f"{name}() needs positive groups, got {groups!r}")
     if len(input) not in (n + 1, n + 2) or len(weight) != n + 2:
         order = "out, in" if "transpose" not in name else "in, out"
         raise GradcliError(
