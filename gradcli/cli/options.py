@@ -188,7 +188,7 @@ OPTIONS = {
 }  # fmt: skip
 
 LONG_NAMES = {option.names[0]: option.names[-1] for option in OPTIONS.values() if option.names}
-OTHER_NAMES = {  # names of options in other programs
+OTHER_NAMES = {  # other names that are accepted
     "--seed": "--grad",
     "--gradient": "--grad",
     "--shapes": "--shape",
@@ -214,7 +214,7 @@ def in_full(arguments: list[str]) -> list[str]:
 
 
 def is_json(arguments: list[str]) -> bool:
-    """Whether JSON is requested from a command that has other formats too."""
+    """Whether a command line has -f json, however it is written."""
     words = in_full(arguments)
     pairs = pairwise(words)
     return ("--format", "json") in pairs or not {"--format=json", "-fjson"}.isdisjoint(words)
@@ -237,7 +237,9 @@ ALWAYS = ("limit", "debug")
 
 
 def read_limits(texts: list[str], files: bool = True) -> Limits:
-    """The limits given by --limit, from `files` too if allowed. Raises GradcliError."""
+    """The limits given by --limit; `files`: whether values may be read from files. Raises
+    GradcliError.
+    """
     raised = {}
     for text in texts:
         kind, _, size = text.partition("=")
@@ -260,13 +262,13 @@ class Options(SimpleNamespace):
 
     @cached_property
     def limits(self) -> Limits:
-        """The limits given by --limit; the whole command shares their budget."""
+        """The limits given by --limit: one object for the command, which has one budget of time."""
         return read_limits(self.limit)
 
 
 class Command(NamedTuple):
-    """A command in a `group` of the help, with the OPTIONS `names`; its `function` takes streams
-    and options and returns an exit status, or None for 0.
+    """A command in a `group` of the help. `names` are the keys of its options in OPTIONS; its
+    `function` takes streams and options and returns an exit status, or None for 0.
     """
 
     group: str

@@ -22,6 +22,7 @@ def _put_at(v, *, shape, index):
 
 
 def _put_shape(s, *, shape, index):
+    """The shape of the output. Raises GradcliError if values of shape s do not fit the index."""
     picked = picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
     extra = max(len(s) - len(picked), 0)  # leading dimensions of size 1 are ignored
     if shapes.numel(s[:extra]) != 1 or not shapes.fits(s[extra:], picked):
@@ -105,7 +106,9 @@ def _at_mask(mask, v, shape, picked):
 
 
 def _common_number(v):
-    """The number that all elements of v equal, if its operator shows it; otherwise None."""
+    """The number that all elements of v equal, if v is a constant, full() or ones(), possibly
+    expanded; otherwise None.
+    """
     if v.op is OPS["expand"]:
         v = v.parents[0]
     if v.op is OPS["ones"]:
@@ -122,7 +125,7 @@ def at_flat_indices(v, shape, pick, repeated=True):
 
 
 def _expanded(v, shape):
-    """v expanded to the shape of what is selected; a number becomes a tensor."""
+    """v expanded to `shape`, the shape of the selected elements; the number 1 becomes ones()."""
     if v.op is OPS["constant"] and v.attrs["value"] == 1:
         return ones(size=shape)
     if v.shape == shape:
@@ -148,6 +151,7 @@ def _as_array(item):
 
 
 def _new_dimensions(full):
+    """The dimensions of the selection that None in the index adds."""
     items = [item for item in full if not isinstance(item, int)]
     return [d for d, item in enumerate(items) if item is None]
 
@@ -168,8 +172,8 @@ def _may_repeat(full):
 
 
 def _is_nested(full):
-    """Whether an index is written one dimension at a time. Otherwise integers and lists before full
-    slices form the index of a single index_put.
+    """Whether the items of an index are written one after the other, each by its own operation. If
+    not, several items are written by a single operation, at flat indices.
     """
     items = list(full)
     while items and items[-1] == slice(None):

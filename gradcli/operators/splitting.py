@@ -7,7 +7,7 @@ from ..graphs import Outputs, as_node, shapes
 from .families import exactly_one, is_integer, require, shorthand
 from .leaves import Array
 
-MOST_PARTS = 10_000  # most parts of a tensor
+MOST_PARTS = 10_000  # largest number of parts that a call may return
 PARTS = "indices or sections"
 
 
@@ -25,6 +25,7 @@ def split_with_sizes(input, split_sizes, dim=0):
 
 
 def _parts_of(tensor, split_size, dim):
+    """The parts of split(); for a single `split_size`, a dimension of size 0 has one part."""
     axis = shapes.axis(dim, tensor.ndim)
     size = tensor.shape[axis]
     if isinstance(split_size, int):
@@ -44,10 +45,10 @@ def _parts_of(tensor, split_size, dim):
     return _parts_between(tensor, [0, *accumulate(split_size)], axis)
 
 
-def _parts_between(tensor, ends, axis):
-    """The parts between consecutive ends."""
+def _parts_between(tensor, bounds, axis):
+    """The slices [a:b] along an axis, for consecutive positions a and b in `bounds`."""
     leading = (slice(None),) * axis
-    return [tensor[(*leading, slice(a, b))] for a, b in pairwise(ends)]
+    return [tensor[(*leading, slice(a, b))] for a, b in pairwise(bounds)]
 
 
 def _check_parts(count):
@@ -81,10 +82,11 @@ def unbind(input, dim=0):
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """A number of parts of nearly equal size along dim, or parts that end at the indices listed."""
     parts = exactly_one("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
+    return _tensor_split_along(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
 
 
-def _divided(input, parts, axis, name):
+def _tensor_split_along(input, parts, axis, name):
+    """As tensor_split, along an axis; `name` is the name of the function in messages."""
     if not input.ndim:
         raise GradcliError("shape", f"{name}() needs at least one dimension")
     size = input.shape[axis]
@@ -96,24 +98,26 @@ def _divided(input, parts, axis, name):
     if not isinstance(parts, int) or parts < 1:
         raise GradcliError("arguments", f"{name}() needs at least 1 part, got {parts}")
     _check_parts(parts)
-    ends = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
-    return Outputs(_parts_between(input, ends, axis))
+    bounds = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
+    return Outputs(_parts_between(input, bounds, axis))
 
 
-def _evenly(input, parts, axis, least, name):
-    """As tensor_split; raises GradcliError for less than `least` dimensions or unequal parts."""
-    if input.ndim < least:
-        have, plural = shapes.text(input.shape), "s" * (least > 1)
-        message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"
+def _split_equally(input, parts, axis, min_ndim, name):
+    """As tensor_split, but a number of parts must divide the size. Raises GradcliError if it does
+    not, or for fewer than `min_ndim` dimensions.
+    """
+    if input.ndim < min_ndim:
+        have, plural = shapes.text(input.shape), "s" * (min_ndim > 1)
+        message = f"{name}() needs at least {min_ndim} dimension{plural}, and the shape is {have}"
         raise GradcliError("shape", message)
     if isinstance(parts, int) and parts > 0 and input.shape[axis] % parts:
         size = input.shape[axis]
         raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
-    return _divided(input, parts, axis, name)
+    return _tensor_split_along(input, parts, axis, name)
 
 
 def _as_method(function):
-    """Declare the method as well, which accepts several positional numbers in place of a tuple."""
+    """Also declare the method of a function: x.hsplit(1, 2) means hsplit(x, (1, 2))."""
 
     def method(input, indices_or_sections=None, *more, indices=None, sections=None):
         by_place = (indices_or_sections, *more) if more else indices_or_sections
@@ -127,9 +131,9 @@ def _as_method(function):
 @_as_method
 @shorthand()
 def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
-    """Parts along dimension 1, of a vector along dimension 0."""
+    """Parts along dimension 1; those of a vector along dimension 0."""
     parts = exactly_one("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _evenly(input, parts, 0 if input.ndim == 1 else 1, 1, "hsplit")
+    return _split_equally(input, parts, 0 if input.ndim == 1 else 1, 1, "hsplit")
 
 
 @_as_method
@@ -137,7 +141,7 @@ def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts along dimension 0."""
     parts = exactly_one("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _evenly(input, parts, 0, 2, "vsplit")
+    return _split_equally(input, parts, 0, 2, "vsplit")
 
 
 @_as_method
@@ -145,4 +149,4 @@ def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts along dimension 2."""
     parts = exactly_one("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _evenly(input, parts, 2, 3, "dsplit")
+    return _split_equally(input, parts, 2, 3, "dsplit")

@@ -177,7 +177,7 @@ class Kernel:
 
     @property
     def spread(self):
-        """The size that n positions cover, minus n times the stride, in each dimension."""
+        """The part of the size that n positions cover, n * stride + spread, in each dimension."""
         return tuple(d * (k - 1) + 1 - s for d, k, s in zip(self.dilation, self.size, self.stride))
 
     def positions(self, size):

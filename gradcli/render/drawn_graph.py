@@ -14,10 +14,11 @@ from .tensors import tensor_lines
 
 LETTER = 8.0  # width of a character in the monospaced font of labels
 PAD, MARGIN = 24.0, 6.0
-LONGEST, SHORT = 34, 18  # largest numbers of characters of a label, and of numbers on an edge
-DIGIT, WIDE_GAP = 6.6, 64.0  # width of a digit on an edge, and space for two texts
-LINE, APART = 13.0, 14.0  # height of such a text, and distance between two texts
-FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # their positions along an edge
+MAX_LABEL, MAX_EDGE_TEXT = 34, 18  # characters of the label of a node, and of a text on an edge
+DIGIT = 6.6  # width of a character on an edge
+LAYER_GAP_WITH_TEXTS = 64.0  # between layers, if edges have a value and a gradient
+LINE, TEXT_PADDING = 13.0, 14.0  # height of a text on an edge, and space beside it
+FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # where texts stand, as fractions of a segment of the edge
 DIGITS = Environment(precision=3)
 Point = tuple[float, float]
 STYLE = (  # for a separate file on any background
@@ -41,17 +42,19 @@ def drawn_graph(graph: Graph) -> str:
     """The graph as SVG, with inputs at the top and the output at the bottom."""
     labels = [_short(text_of(node.label)) for node in graph.nodes]
     widths = [LETTER * len(label) + PAD for label in labels]
-    taken = Counter(i for node in graph.nodes for i in {*node.inputs})
+    uses = Counter(i for node in graph.nodes for i in {*node.inputs})
     room = [*widths]
     for node in graph.nodes:
         for i in {*node.inputs}:
             longest = max(map(len, _flow_texts(node, i)), default=0)
-            room[i] = max(room[i], DIGIT * longest + APART)
+            room[i] = max(room[i], DIGIT * longest + TEXT_PADDING)
     text = any(node.flows for node in graph.nodes)
-    result = layout([n.inputs for n in graph.nodes], room, WIDE_GAP if text else GAP_DOWN)
+    result = layout(
+        [n.inputs for n in graph.nodes], room, LAYER_GAP_WITH_TEXTS if text else GAP_DOWN
+    )
     width, height = (side + 2 * MARGIN for side in result.size)
     edges = [_edge(i, n, points) for (i, n), points in result.edges.items()]
-    flows = [_flow(graph, edge, points, taken) for edge, points in result.edges.items()]
+    flows = [_flow(graph, edge, points, uses) for edge, points in result.edges.items()]
     nodes = [
         _node(n, label, not graph.nodes[n].inputs, result.nodes[n], widths[n])
         for n, label in enumerate(labels)
@@ -65,17 +68,17 @@ def drawn_graph(graph: Graph) -> str:
     )
 
 
-def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Counter[int]) -> str:
+def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], uses: Counter[int]) -> str:
     """The value and the gradient on an edge, near an end of it at which there are no other edges,
     if possible.
     """
     i, n = edge
     texts = _flow_texts(graph.nodes[n], i)
-    at = FIRST if taken[i] == 1 else LAST if len({*graph.nodes[n].inputs}) == 1 else MIDDLE
-    (x, y), (below, end) = points[:2] if at == FIRST else points[-2:]
+    at = FIRST if uses[i] == 1 else LAST if len({*graph.nodes[n].inputs}) == 1 else MIDDLE
+    (x, y), (end_x, end) = points[:2] if at == FIRST else points[-2:]
     start, end = y + HEIGHT / 2, end - HEIGHT / 2
-    bent = at * at * (3 - 2 * at)  # approximate position on the curve
-    x, y = x + (below - x) * bent, start + (end - start) * at
+    curve_fraction = at * at * (3 - 2 * at)  # approximate position on the curve
+    x, y = x + (end_x - x) * curve_fraction, start + (end - start) * at
     lines = [
         f'<text class="flow {kind}" x="{x:.1f}" y="{y + down:.1f}">{escape(text)}</text>'
         for kind, text, down in zip(("value", "gradient"), texts, (-2, LINE - 2))
@@ -100,11 +103,11 @@ def _edge_text(sign: str, tensor: Tensor | None) -> str:
     if tensor is None:
         return ""
     (text, *_) = tensor_lines(tensor.array, 10_000, DIGITS, brief=True)
-    return sign + (text if len(text) <= SHORT else text[: SHORT - 1] + "…")
+    return sign + (text if len(text) <= MAX_EDGE_TEXT else text[: MAX_EDGE_TEXT - 1] + "…")
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
 def _node(n: int, label: str, is_leaf: bool, at: Point, width: float) -> str:
@@ -152,6 +155,7 @@ def dot(graph: Graph) -> str:
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
+    """Pairs of a node and an input of it, by number."""
     return [(k, i) for k, node in enumerate(graph.nodes) for i in node.inputs]
 
 

@@ -6,16 +6,16 @@ import unicodedata
 from .. import option_spelling
 from ..errors import EXPRESSION, GradcliError, Span
 
-WIDTH = 100
-LEAST = 20  # smallest number of columns of the shown line, even after a long prefix
-LONGEST = 400  # longer lines of a message, which may contain user input, are shortened
+MAX_EXCERPT = 100  # columns of the line of input that is shown, with its prefix
+MIN_EXCERPT = 20  # columns that the input has there, even after a long prefix
+MAX_LINE = 400  # characters; longer lines of a message, which may quote input, are shortened
 
 
 def message(error: GradcliError, columns: int | None = None) -> str:
     """The lines of an error, with its span underlined; wrapped to the columns of a terminal."""
     lines = _wrapped(f"{head(error)} {error.message}", columns, "  ")
     if error.span is not None and error.span.text:
-        lines += _underlined(error.span, min(WIDTH, columns or WIDTH))
+        lines += _underlined(error.span, min(MAX_EXCERPT, columns or MAX_EXCERPT))
     for line in (error.hint or "").splitlines():
         lines += _wrapped(f"  {line}", columns, "    ")
     return "\n".join(map(visible, lines)) + "\n"
@@ -28,25 +28,27 @@ def head(error: GradcliError, colored: bool = False) -> str:
 
 
 def as_json(error: GradcliError) -> str:
-    """An error as JSON, as in `batch`, with the options of a shell; its span refers to `text`."""
+    """An error as JSON, with the keys that it has in `batch`. Its hint names options as a shell
+    spells them; `span` has positions in `text`.
+    """
     from .json import render_json
 
-    text: dict[str, object] = {"code": error.code, "message": error.message}
-    text |= {"hint": error.hint} if error.hint else {}
+    fields: dict[str, object] = {"code": error.code, "message": error.message}
+    fields |= {"hint": error.hint} if error.hint else {}
     if error.span is not None:
         span = error.span
         field = "expr" if span.origin == EXPRESSION else option_spelling.field_of(span.origin)
-        text |= {"span": [span.start, span.end], "in": field, "text": span.text}
-    return render_json({"ok": False, "error": text}) + "\n"
+        fields |= {"span": [span.start, span.end], "in": field, "text": span.text}
+    return render_json({"ok": False, "error": fields}) + "\n"
 
 
 def wrapped(text: str, columns: int | None, indent: str = "  ") -> str:
-    """Text wrapped to the columns of a terminal; unchanged for None."""
+    """Text wrapped to the columns of a terminal, unless they are None; long lines are shortened."""
     return "\n".join(part for line in text.split("\n") for part in _wrapped(line, columns, indent))
 
 
 def _wrapped(line: str, columns: int | None, indent: str) -> list[str]:
-    """A line wrapped between words; without `columns` one line, shortened if very long."""
+    """A line, shortened if very long, and wrapped between words unless `columns` is None."""
     line = _shortened(line)
     if columns is None or len(line) <= columns:
         return [line]
@@ -61,12 +63,12 @@ def _wrapped(line: str, columns: int | None, indent: str) -> list[str]:
 
 
 def _shortened(line: str) -> str:
-    """A line without its middle if it is too long, cut between words if possible."""
-    if len(line) <= LONGEST:
+    """A line without its middle if it is longer than MAX_LINE, cut between words if possible."""
+    if len(line) <= MAX_LINE:
         return line
-    head, tail = line[: LONGEST - 20], line[-18:]
+    head, tail = line[: MAX_LINE - 20], line[-18:]
     space, after = head.rfind(" "), tail.find(" ")
-    head = head[:space] if space > LONGEST // 2 else head
+    head = head[:space] if space > MAX_LINE // 2 else head
     return f"{head}…{tail[after:] if after >= 0 else tail}"
 
 
@@ -90,7 +92,7 @@ def _underlined(span: Span, width: int) -> list[str]:
     number = span.text.count("\n", 0, span.start) + 1
     where = f"line {number}: " if "\n" in span.text.strip() else ""
     origin = "" if span.origin == EXPRESSION else f"{span.origin}: "
-    room = max(LEAST, width - len(f"  {where}{origin}……"))
+    room = max(MIN_EXCERPT, width - len(f"  {where}{origin}……"))
     first = max(0, column - room // 2) if len(line) > room else 0
     shown, length = line[first : first + room], min(length, len(line[column : first + room]) or 1)
     head, tail = "…" * bool(first), "…" * (first + room < len(line))

@@ -14,15 +14,16 @@ from .points import Point
 LARGEST = 12  # largest numerator or denominator of a reported factor
 SAME = 1e-6  # factors with at most this relative difference count as the same
 TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
-COFACTORS = (1, 2, Fraction(1, 2))  # numbers that a missing factor may have beside a size: 2 * n
+COFACTORS = (1, 2, Fraction(1, 2))  # a missing factor is a size times one of these, as 2 * n
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
 def scaled_by_number(
     program: Program, findings: list[Finding], whole: bool
 ) -> Iterator[Correction]:
-    """The formula divided by a factor that is the same at all points. With `whole` the factor is an
-    integer or its reciprocal, otherwise another fraction.
+    """The formula divided by the ratio of claim to gradient, if it is the same number at all points
+    at which they were compared. With `whole` the ratio is an integer or the reciprocal of one,
+    otherwise another fraction.
     """
     ratio = _same_ratio(findings)
     if ratio is None:
@@ -58,7 +59,7 @@ def sizes_for_numbers(
     if ratios is None or not divided_by:
         return
     for size in sizes:
-        counts = [_count(size, t.point) for t in findings]
+        counts = [_size_at(size, t.point) for t in findings]
         for position, number in divided_by if len(set(counts)) > 1 else ():
             if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, counts)):
                 yield Correction(
@@ -72,12 +73,12 @@ def scaled_by_size(
     """The formula multiplied or divided by `size`, an expression such as x.numel(), if that
     corrects it, possibly with another factor of 2, 1/2 or -1.
 
-    If the size is the same at all points, a constant would fit as well. Then nothing is yielded
-    unless the factor is `known` to be the size, because a formula mentions it or because
-    corrections are also tried at other sizes.
+    If the size is the same at all points, a constant factor would fit as well. A correction is
+    then yielded only if `known`: the factor must be the size, because a formula mentions it, or
+    corrections are tried at other sizes too.
     """
     ratios = _ratios(findings)
-    counts = [_count(size, t.point) for t in findings]
+    counts = [_size_at(size, t.point) for t in findings]
     if ratios is None or (len(set(counts)) == 1 and not known):
         return
     for divide in (True, False):
@@ -104,8 +105,8 @@ def _same_ratio(findings: list[Finding]) -> float | None:
 
 
 @lru_cache(maxsize=128)  # every edit is tried with the same sizes
-def _count(size: str, point: Point) -> float:
-    """The value of a size at a point."""
+def _size_at(size: str, point: Point) -> float:
+    """The value at a point of a size, an expression such as x.numel()."""
     return float(point(built(read_again(size, ORIGIN), point.problem)))
 
 

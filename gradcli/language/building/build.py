@@ -68,10 +68,10 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: (None, python.invert),
     ast.Not: (None, python.not_),
 }
-PROMOTING = {"matmul", "sub"}  # NumPy promotes, PyTorch does not
+PROMOTING = {"matmul", "sub"}  # NumPy promotes operands of two dtypes, PyTorch raises an error
 # Operators whose derivatives, or signs of zeros, are different for arrays of NumPy or JAX.
 ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide", "remainder": "remainder"}
-LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
+TOO_LARGE_HINT = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 
 class Builder(Scope):
@@ -112,12 +112,17 @@ class Builder(Scope):
         return self._bounded(e.value)
 
     def _bounded(self, value: Any) -> Any:
+        """The value; an integer of more than 63 bits as a float. Raises GradcliError for an integer
+        that has too many digits, or is too large for a float.
+        """
         if type(value) is int and value.bit_length() > 63:
             self.limits.check("digits", value.bit_length() * 3 // 10, "an integer")
             try:
                 return float(value)
             except OverflowError:
-                raise GradcliError("arguments", "this integer is too large", hint=LARGEST) from None
+                raise GradcliError(
+                    "arguments", "this integer is too large", hint=TOO_LARGE_HINT
+                ) from None
         return value
 
     def _Name(self, e: ast.Name) -> Any:
@@ -166,11 +171,12 @@ class Builder(Scope):
         name, compute = BINARY[type(e.op)]
         of_bits, of_masks = type(e.op) in BITWISE, dtypes((left, right)) == {"bool"}
         if isinstance(e.op, ast.BitXor) and not (of_masks or have_bits(left, right)):
-            raise self._no_power(e)
+            raise self._xor_error(e)
         if can_be_combined(left, right):
             if name in PROMOTING and is_array_program(self):
                 left, right = promoted(left, right)
-            by_function = of_bits or (of_masks and name == "add")  # which handles masks
+            # OPS["add"] does not handle masks, the function add() does.
+            by_function = of_bits or (of_masks and name == "add")
             called: Any = lookup(name) if by_function else OPS[name]
             numbers = any(isinstance(x, int | float) for x in (left, right))
             if not (numbers and isinstance(e.op, ast.MatMult)):  # x @ 2 raises an error of shapes
@@ -189,8 +195,9 @@ class Builder(Scope):
             return type(left)((*left, *right)) if isinstance(left, List) else (*left, *right)
         if not (is_number(left) and is_number(right)) or compute is None:
             raise unfit(left, right)
-        value = self._fold(compute, left, right)
-        return value if of_bits else self._folded(value, name, left, right)  # no graph
+        value = self._computed(compute, left, right)
+        # The result of an operation on bits has no graph.
+        return value if of_bits else self._with_graph_of(value, name, left, right)
 
     def _repeated(self, items: tuple, times: int) -> tuple:
         """A list or tuple repeated, as in Python."""
@@ -202,9 +209,10 @@ class Builder(Scope):
         """Raise GradcliError for ^ where a power is meant, as its right operand is a number."""
         negative = isinstance(e.right, ast.UnaryOp) and isinstance(e.right.op, ast.USub)
         if isinstance(e.op, ast.BitXor) and (negative or isinstance(e.right, ast.Constant)):
-            raise self._no_power(e)
+            raise self._xor_error(e)
 
-    def _no_power(self, e: ast.BinOp) -> GradcliError:
+    def _xor_error(self, e: ast.BinOp) -> GradcliError:
+        """The error for ^ on other operands than integers and masks: a power is probably meant."""
         hint = "a power is written x ** 2"
         of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
         hint += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
@@ -213,10 +221,11 @@ class Builder(Scope):
         return GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
-        """The product of two sizes, as a number that carries the graph of the product."""
-        return self._folded(self._fold(python.mul, left, right), "mul", left, right)
+        """The product of two sizes. If one of them carries a graph, so does the product."""
+        return self._with_graph_of(self._computed(python.mul, left, right), "mul", left, right)
 
-    def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
+    def _computed(self, compute: Callable, left: Any, right: Any) -> Any:
+        """The result of an operation on two numbers, without a graph. Raises GradcliError."""
         if isinstance(left, int) and isinstance(right, int) and right > 0:
             bits = {python.pow: left.bit_length() * right, python.lshift: right}.get(compute, 0)
             self.limits.check("digits", int(bits * 0.30103), "a power of integers")
@@ -252,11 +261,11 @@ class Builder(Scope):
             return self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"there is no opposite of {in_words(value)}")
-        return self._folded(compute(value), name, value)
+        return self._with_graph_of(compute(value), name, value)
 
-    def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
-        """The `value` of an operator applied to numbers. If one of them carries a graph, because it
-        is computed from sizes, the value carries one too.
+    def _with_graph_of(self, value: Any, name: str | None, *operands: Any) -> Any:
+        """The `value` of an operation on numbers. If an operand carries a graph, because it is
+        computed from sizes, the value carries the graph of operator `name` on the operands.
         """
         has_graph = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not has_graph or not is_number(value) or isinstance(value, bool):

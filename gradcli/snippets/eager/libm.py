@@ -1,4 +1,4 @@
-"""Logarithms in single precision with the rounding of the GNU C library, `logf` and `log1pf`, which
+"""Logarithms in single precision with the rounding of the GNU C library, logf and log1pf, which
 PyTorch calls for one element at a time.
 """
 

@@ -9,10 +9,10 @@ from .checks import check, dimension, per_dimension, refuse_if
 from .tensor import Tensor
 
 
-def _pooled(
+def _output_sizes(
     n: int, shape: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: Any
 ) -> list[int]:
-    """The output sizes of a pooling over n dimensions."""
+    """The output sizes of a pooling over n dimensions. Raises RuntimeError for a wide padding."""
     kernels = per_dimension(kernel, n)
     strides = kernels if stride is None or stride == () else per_dimension(stride, n)
     if 0 in strides:
@@ -26,16 +26,17 @@ def _pooled(
         per_dimension(dilation, n),
         strict=True,
     ):
-        reach = step * (k - 1) + 1
-        if pad > reach // 2:
+        effective_kernel = step * (k - 1) + 1
+        if pad > effective_kernel // 2:
             text = "pad should be at most half of effective kernel size, but got "
             raise error("RuntimeError", f"{text}pad={pad}, kernel_size={k} and dilation={step}")
-        count = (size + 2 * pad - reach + (s - 1 if ceil else 0)) // s + 1
+        count = (size + 2 * pad - effective_kernel + (s - 1 if ceil else 0)) // s + 1
         sizes.append(count - 1 if ceil and (count - 1) * s >= size + pad else count)
     return sizes
 
 
-def _check_room(n: int, shape: Sequence[int], sizes: Sequence[int]) -> None:
+def _check_output_sizes(n: int, shape: Sequence[int], sizes: Sequence[int]) -> None:
+    """Raise RuntimeError if an output size of a pooling over n dimensions is less than 1."""
     if min(sizes) < 1:
         channels = shape[-n - 1]
         in_text, out_text = ("x".join(map(str, [channels, *s])) for s in (shape[-n:], sizes))
@@ -54,6 +55,7 @@ def _max_pool(
     *_: Any,
     **__: Any,
 ) -> None:
+    """The checks of max_pool1d, max_pool2d and max_pool3d, for n dimensions."""
     fits = input.ndim in (n + 1, n + 2)
     if n == 1:
         text = "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
@@ -63,10 +65,10 @@ def _max_pool(
         refuse_if(pad > kernel // 2, f"{text}padding={pad} and kernel_size={kernel}")
     dims = f"{n + 1}D or {n + 2}D"
     refuse_if(not fits, f"non-empty {dims} (batch mode) tensor expected for input")
-    sizes = _pooled(n, input.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    sizes = _output_sizes(n, input.shape, kernel_size, stride, padding, dilation, ceil_mode)
     if n == 1:
         refuse_if(sizes[0] < 1, f"max_pool1d() Invalid computed output size: {sizes[0]}")
-    _check_room(n, input.shape, sizes)
+    _check_output_sizes(n, input.shape, sizes)
 
 
 def _avg_pool(
@@ -79,6 +81,7 @@ def _avg_pool(
     *_: Any,
     **__: Any,
 ) -> None:
+    """The checks of avg_pool1d and avg_pool2d, for n dimensions."""
     shape = list(input.shape)
     if n == 1:
         text = f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument "
@@ -89,10 +92,10 @@ def _avg_pool(
     text = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
     refuse_if(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
     if input.ndim > n:
-        sizes = _pooled(n, shape, kernel_size, stride, padding, 1, ceil_mode)
+        sizes = _output_sizes(n, shape, kernel_size, stride, padding, 1, ceil_mode)
         if n == 1:  # PyTorch computes it by avg_pool2d
             shape, sizes = [*shape[:-1], 1, shape[-1]], [1, *sizes]
-        _check_room(2, shape, sizes)
+        _check_output_sizes(2, shape, sizes)
 
 
 for _n in (1, 2, 3):

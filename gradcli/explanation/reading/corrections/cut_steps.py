@@ -154,7 +154,7 @@ def _draws_by_formula(distribution: object) -> bool:
 
 
 def _number(case: Case, node: ast.Call) -> Uncut:
-    """Replace x.item() by x; squeeze it if a module returns it with one element."""
+    """Replace x.item() by x; by x.squeeze() if x is the output of a module, of one element."""
     why = _at(node, ".item() returns a Python number, which has no graph.")
     called = owner(node)
     if isinstance(called, ast.Call) and case.is_module(called.func):

@@ -1,4 +1,7 @@
-"""Corrections for tensors without a graph: detached tensors, no_grad blocks, second derivatives."""
+"""Corrections for tensors without a graph: detached tensors, no_grad blocks, second derivatives.
+
+Each function proposes edits. "Write A for B" means that an edit replaces B in the program by A.
+"""
 
 import ast
 import re
@@ -48,8 +51,8 @@ def no_graph(case: Case) -> Iterator[Proposal]:
         yield from recorded_again(case, root)
         yield from value_of_place(case, root)
         yield from leaf_of_each_turn(case, root)
-        yield from connected(case, root)
-    yield from recording(case)
+        yield from cuts_replaced(case, root)
+    yield from without_no_grad(case)
     yield from reentrant(case)
     yield from flag_too_late(case, roots)
     yield from part_flagged(case)
@@ -105,7 +108,7 @@ def leaf_of_each_turn(case: Case, root: ast.expr) -> Iterator[Proposal]:
 
 
 def value_of_place(case: Case, root: ast.expr) -> Iterator[Proposal]:
-    """Write scores.max() for scores.argmax(), if it is differentiated itself."""
+    """Write scores.max() for scores.argmax(), if the result itself is differentiated."""
     made = case.made(root)
     if isinstance(made, ast.Call) and method(made) in ("argmax", "argmin"):
         place, value = method(made), method(made).removeprefix("arg")
@@ -117,7 +120,9 @@ def value_of_place(case: Case, root: ast.expr) -> Iterator[Proposal]:
 
 
 def input_without_grad(case: Case) -> Iterator[Proposal]:
-    """Set requires_grad=True for an input of grad(); or give a graph to a gradient that is one."""
+    """Set requires_grad=True for an input of grad(); if the input is itself a gradient, pass
+    create_graph=True where it is computed.
+    """
     yield from gradient_as_input(case)
     names = [n for c in case.here for n in names_in(case.inputs_of(c)) if is_leaf(case, n)]
     edits = [e for n in names if (e := requiring(case, n))]
@@ -126,7 +131,7 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
     if edits and created:
         yield from case.change(*edits, *created, why=f"{why_leaves(names)} {CREATED}")
     yield from case.change(*edits, why=why_leaves(names))
-    yield from recording(case)
+    yield from without_no_grad(case)
 
 
 def gradient_as_input(case: Case) -> Iterator[Proposal]:
@@ -159,12 +164,13 @@ def number_as_leaf(case: Case) -> Iterator[Proposal]:
 # ---- steps that cut ------------------------------------------------------------------------------
 
 
-def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
-    """Replace the steps that cut the graph on the way to a value, each alone, as printed values may
-    depend on the others; and then all of them.
+def cuts_replaced(case: Case, differentiated: ast.expr) -> Iterator[Proposal]:
+    """Replace a step that cuts the graph between the inputs and the value that is differentiated.
+    Each step is replaced alone first, since more replacements may change what the program prints;
+    the last proposal replaces all.
     """
     none_printed = "None" in case.reading.outcome.stdout.split()
-    for place in _way_to(case, target, case.line + 1):
+    for place in _way_to(case, differentiated, case.line + 1):
         for node in ast.walk(place):
             step = uncut(case, node)
             if step is not None:
@@ -175,17 +181,21 @@ def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
                     weak=_is_target(place),
                     reprints=bool(step.note) or none_printed,
                 )
-    yield from all_connected(case, target)
+    yield from all_connected(case, differentiated)
 
 
-def _way_to(case: Case, target: ast.expr, before: int) -> list[ast.AST]:
-    """An expression, the statements that it depends on, and the functions called there."""
-    places: list[ast.AST] = [target, *case.slice_of(target, before)]
+def _way_to(case: Case, differentiated: ast.expr, before: int) -> list[ast.AST]:
+    """The expression that is differentiated, the statements that it depends on, and the functions
+    that these call.
+    """
+    places: list[ast.AST] = [differentiated, *case.slice_of(differentiated, before)]
     return places + function_bodies(case, places)
 
 
 def _is_target(place: ast.AST) -> bool:
-    """Whether a statement computes a target, which is detached on purpose."""
+    """Whether a statement computes a training target, judged by the names that it assigns to. Such
+    a target is detached on purpose.
+    """
     names = " ".join(targets(place))
     return any(word in names for word in ("target", "label", "baseline", "teacher", "expected"))
 
@@ -215,6 +225,7 @@ def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
 
 
 def _holds(outer: Edit, inner: Edit) -> bool:
+    """Whether the text that one edit replaces contains that of the other."""
     return outer.start <= inner.start and inner.end <= outer.end
 
 
@@ -234,7 +245,7 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
 
 
 def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
-    """Use PyTorch's function of the same name."""
+    """Write torch.sum(x) for np.sum(x), and likewise for the other functions."""
     for call in case.calls(case.match[1]):
         if dotted(call.func).partition(".")[0] in ("np", "numpy"):
             yield case.replaced(call.func, f"torch.{case.match[1]}")
@@ -243,14 +254,14 @@ def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
 # ---- operations that are not recorded ------------------------------------------------------------
 
 
-def recording(case: Case) -> Iterator[Proposal]:
+def without_no_grad(case: Case) -> Iterator[Proposal]:
     """Remove blocks and decorators that disable recording."""
     for node in case.of_type(ast.With, ast.FunctionDef, ast.Expr, everywhere=True):
         if isinstance(node, ast.With):
             names = [method(i.context_expr) for i in node.items]
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
                 yield from validated(case, node)
-                yield from parted(case, node)
+                yield from moved_out_of_no_grad(case, node)
                 yield from in_training(case, node)
                 why = f"Line {node.lineno}: operations inside {names[0]}() are not recorded."
                 yield case.proposal(case.unwrapping(node), why=why)
@@ -283,7 +294,9 @@ VALIDATION = re.compile(r"(?<![a-z])(?:val|test|eval)(?![a-z])|valid|testing|eva
 
 
 def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
-    """Write `if training:` before the backward pass and step in set_grad_enabled(training)."""
+    """Put the backward pass and the step under `if training:`, where they are in a block of
+    set_grad_enabled(training).
+    """
     (context,) = [i.context_expr for i in block.items]
     given = context.args[:1] if isinstance(context, ast.Call) else []
     for flag in [a for a in given if not isinstance(a, ast.Constant)]:
@@ -300,7 +313,7 @@ FIXED = re.compile(
 )
 
 
-def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
+def moved_out_of_no_grad(case: Case, block: ast.With) -> Iterator[Proposal]:
     """Move statements out of a no_grad block, except those that compute a teacher or a target."""
     fixed = [bool(FIXED.search(case.of(s))) for s in block.body]
     kept = fixed.index(False) if False in fixed else 0
@@ -316,8 +329,8 @@ def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
 
 
 def unused(case: Case) -> Iterator[Proposal]:
-    """Ask for the tensor that was used, if the one asked for is a part or copy of it; or allow
-    None.
+    """Correct grad(y, x) where y does not depend on x. If x is a part or a copy of a tensor that y
+    depends on, use the same one in both places; or pass allow_unused=True.
     """
     place = int(case.match[1])
     for call in case.here:
@@ -386,7 +399,9 @@ def whole_instead(case: Case, call: ast.Call, part: ast.Subscript) -> Iterator[P
 
 
 def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Proposal]:
-    """Compute the output from the tensor that is asked for: use a later assignment of the name."""
+    """If x2 is computed from x, and grad(y, x2) is asked for: compute y from x2 in place of x, or
+    write grad(y, x).
+    """
     built = case.makers(wanted, call.lineno)
     root = case.root(call)
     lines = case.slice_of(root, call.lineno) if root is not None else []
@@ -402,7 +417,9 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
 
 
 def plain_number(case: Case) -> Iterator[Proposal]:
-    """Keep the tensor in place of its number."""
+    """Where a Python number is used as a tensor: remove the step that turned a tensor into it, such
+    as item(); or write torch.tensor(number).
+    """
     for made in case.calls("Parameter"):
         for given in made.args[:1]:
             number = value_of(given)
@@ -415,9 +432,9 @@ def plain_number(case: Case) -> Iterator[Proposal]:
         inner, call = node.value, case.parents.get(node)
         if node.attr == "item" and isinstance(call, ast.Call):
             yield case.replaced(call, case.of(inner))
-        yield from counted(case, inner)
+        yield from item_moved_to_total(case, inner)
         yield from number_from_forward(case, inner)
-        yield from connected(case, inner)
+        yield from cuts_replaced(case, inner)
         yield case.replaced(inner, f"torch.tensor({case.of(inner)})", weak=True)
 
 
@@ -433,7 +450,7 @@ def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
                 yield case.replaced(value, case.of(value.args[0]), why=why)  # type: ignore[attr-defined]
 
 
-def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:
+def item_moved_to_total(case: Case, number: ast.expr) -> Iterator[Proposal]:
     """Write loss = criterion(...) for criterion(...).item(), then `total += loss.item()`."""
     name = dotted(number)
     sums = [s for s in case.of_type(ast.AugAssign, everywhere=True) if dotted(s.value) == name]
@@ -450,7 +467,7 @@ CREATED = "A gradient has a graph only if it was computed with create_graph=True
 
 def second_order(case: Case) -> Iterator[Proposal]:
     """Pass create_graph=True to earlier backward passes."""
-    yield from by_grad(case)
+    yield from backward_as_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
     again = [c for c in case.here if case.feeds_backward(c)]
     feeding = [*[c for c in earlier if _feeds(case, c)], *again]
@@ -479,7 +496,7 @@ def constant_gradient(case: Case) -> Iterator[Proposal]:
         yield case.replaced(root, new, why=why, note="The second derivative is 0.")
 
 
-def by_grad(case: Case) -> Iterator[Proposal]:
+def backward_as_grad(case: Case) -> Iterator[Proposal]:
     """Write g = torch.autograd.grad(y, x)[0] for y.backward(); g = x.grad."""
     for call in case.backwards:
         root = case.root(call)
@@ -524,8 +541,8 @@ def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal
 
 
 def _feeds(case: Case, call: ast.Call) -> bool:
-    """Whether the tensor that is differentiated on the line that raises depends on gradients of a
-    call.
+    """Whether the line that raises may differentiate gradients that a call computed: any of grad();
+    those of backward() if the differentiated tensor depends on a .grad.
     """
     if case.is_grad(call):
         return True

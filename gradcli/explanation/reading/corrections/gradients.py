@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed
-from .cuts import connected, recording
+from .cuts import cuts_replaced, without_no_grad
 from .in_place import NO_GRAD
 from .nodes import (
     calls_in,
@@ -343,11 +343,11 @@ def reconnected(case: Case) -> Iterator[Proposal]:
         tensor = case.tensor(node.value)
         if tensor is None or not (tensor.requires_grad and tensor.is_leaf):
             continue
-        yield from recording(case)
+        yield from without_no_grad(case)
         for call in case.backwards:
             root = case.root(call)
             if call.lineno < case.line and root is not None:
-                yield from connected(case, root)
+                yield from cuts_replaced(case, root)
 
 
 def after_backward(case: Case) -> Iterator[Proposal]:

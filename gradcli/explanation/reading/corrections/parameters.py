@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal, weight_of
 from .cut_steps import IN_TORCH
-from .cuts import all_connected, recording
+from .cuts import all_connected, without_no_grad
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
 from .nodes import (
@@ -110,7 +110,7 @@ def no_flag(case: Case) -> Iterator[Proposal]:
             read = ast.Name(name, ast.Load())
             if len(case.slice_of(read, case.line)) <= 1:
                 yield from case.change(edit)
-            yield from recording(case)
+            yield from without_no_grad(case)
             yield from leaves(case, [read])
             yield from case.change(edit)
     yield from unfrozen(case)

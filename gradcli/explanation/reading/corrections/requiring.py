@@ -76,7 +76,9 @@ def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
 
 
 def part_flagged(case: Case) -> Iterator[Proposal]:
-    """Set x.requires_grad for x[0].requires_grad = True."""
+    """Write x.requires_grad = True for x[0].requires_grad = True; and requires_grad_(True) on a
+    module, which has no such flag.
+    """
     for statement in case.of_type(ast.Assign, everywhere=True):
         flagged = target_of(statement, ast.Attribute)
         part = owner(flagged) if flagged and flagged.attr == "requires_grad" else None
@@ -219,7 +221,9 @@ def replaced_head(case: Case) -> Iterator[Proposal]:
 
 
 def optimised_part(case: Case) -> Iterator[Proposal]:
-    """Exclude from the loop that freezes a model the part that the optimiser gets."""
+    """Add model.fc.requires_grad_(True) after a loop that freezes a model, if an optimiser gets the
+    parameters of that part.
+    """
     for call in case.calls(everywhere=True):
         given = call.args[0] if call.args and keyword(call, "lr") else None
         if method(given) != "parameters":
