@@ -505,7 +505,7 @@ conv1d(x, w) | x=3,w=3 | (batch, channels, length) and a weight of shape (out, i
 conv2d(x, w) | x=3x3,w=3x3 | a weight of shape (out, in, rows, columns)
 conv_transpose2d(x, w) | x=3,w=3x3 | a weight of shape (in, out, rows, columns)
 conv3d(x, w) | x=3x3,w=3x3 | a weight of shape (out, in, depth, rows, columns)
-conv1d_weight(x, (2, 2, 2), g, groups=0) | x=1x2x3,g=1x2x2 | conv1d_weight() needs positive groups, got 0
+conv1d_weight(x, (2, 2, 2), g, groups=0) | x=1x2x3,g=1x2x2 | conv1d_weight() needs positive groups
 conv1d(x, w, groups=2) | x=1x4x5,w=3x2x2 | channels do not divide into 2 groups
 torch.convolution(x, x, None, 1, 0, 1, False, 0, 1) | x=1x1x1x1x1x1 | takes 3 to 5 dimensions
 conv_transpose1d(x, w, padding=9) | x=1x2x2,w=2x2x2 | would be empty
