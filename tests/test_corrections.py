@@ -924,6 +924,15 @@ def test_a_buffer_that_a_loop_fills_is_written_once() -> None:
     assert len(shown(BUFFER)) < 4000
 
 
+def test_nothing_adds_up_in_a_tensor_that_is_computed_anew() -> None:
+    program = (
+        "w = torch.tensor(1., requires_grad=True)\nfor _ in range(3):\n    ((w - 3) ** 2).backward()\n"
+        "    w = w - 0.1 * w.grad"
+    )
+    assert "w.grad is None" in shown(program)
+    assert "add up" not in shown(program)
+
+
 def test_what_is_done_with_a_loss_afterwards_cuts_nothing() -> None:
     assert "item()" not in shown(PENALTY).split("loss.item())")[-1]
 

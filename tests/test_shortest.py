@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from console import gradcli as run
 from support import larger, swept
 from test_formula import (
     close,
@@ -136,6 +137,8 @@ CHIRP = "a * cos(2 * pi * (f * t + c * t ** 2 / 2))"
         (CHIRP, "a", {}, "g @ out / a", "a"),
         (CHIRP, "a", {"a": 2.0}, "g @ out / a", None),
         (CHIRP, "a", {"a": 0.0}, "g @ cos(pi * t * (2 * f + c * t))", None),
+        # n * a ** n / a is nan at a = 0, n * a ** (n - 1) is not
+        ("a ** f * t", "a", {"f": 2.0}, "f * (g @ out) / a", "a"),
         # log(a) has no value at 0 either
         ("u = a * exp(-k * t); u.sum() - log(a)", "a", {}, "(u.sum() - 1) / a", None),
     ],
@@ -150,6 +153,15 @@ def test_formulas_divide_by_an_amplitude_that_is_not_known_to_be_zero(
         assert gradcli.formula(text, shapes=shapes, values=values, wrt=x) == expected
     note = f"the formula of {x}.grad does not hold where {number} is 0."
     assert [str(n.message) for n in notes] == ([note] if number else [])
+
+
+def test_divisions_are_spoken_of_where_they_are_shown():
+    """A derivation writes (g / z).sum(), and a matrix out / K."""
+    logistic = "K / (1 + a * exp(-r * t))", "-s", "K=(),a=(),r=(),t=3"
+    assert "not hold" not in run("formula", *logistic).err
+    for command in ("formula", "jacobian"):
+        assert "K.grad does not hold where K is 0" in run(command, *logistic, "-w", "K").err
+    assert "not hold" not in run("formula", *logistic, "-w", "K", "--assume", "K=positive").err
 
 
 @pytest.mark.parametrize("rows", ["arange(t.shape[0])", "range(len(p))", "range(3)"])

@@ -113,12 +113,14 @@ def jacobian(streams: Streams, options: Options) -> None:
     gradcli jacobian "softmax(x, dim=0)" -s x=3
     """
     from ..explanation.formulas.assumed_shapes import inferred_shapes
+    from ..explanation.formulas.formula_writer import writer_of
     from ..explanation.in_pytorch.not_differentiated import not_differentiated
+    from ..explanation.notes import divisions
 
     options.show = ["jacobian"]
     analysis = request_of(streams, options).analysis()
     explained(streams, analysis, options)
-    for _, text in not_differentiated(analysis):
+    for _, text in (*not_differentiated(analysis), *divisions(writer_of(analysis))):
         streams.warn(f"note: {text}")
     if (shapes := inferred_shapes(analysis.problem)) is not None:
         streams.warn(shapes)
@@ -169,17 +171,19 @@ def formula(streams: Streams, options: Options) -> None:
     gradcli formula "softmax(x @ W, dim=1)"
     """
     from ..explanation import replies
+    from ..explanation.closed_forms import is_derivation
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.notes import formulas_alone, unused
+    from ..explanation.notes import DIVIDES, formulas_alone, unused
     from ..render.formats import render_formulas
 
     data = Data(request_of(streams, options, shapes_alone=True).analysis(suppose=True))
     environment = environment_of(streams, options, full=True)
     answer = replies.formulas(data, command_text(streams))
     write(streams, render_formulas(answer, format_of(streams, options), environment), options)
-    for _, remark in (*unused(data.w.analysis), *formulas_alone(data.w)):
-        streams.warn(f"note: {remark}")
+    for code, remark in (*unused(data.w.analysis), *formulas_alone(data.w)):
+        if code != DIVIDES or not is_derivation(data):
+            streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
     if assumed is not None:
         streams.warn(assumed)

@@ -43,12 +43,8 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
 def _lines(data: Data, named: bool) -> list[Line]:
     """The lines; each starts with the name of the gradient if `named`."""
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
-    unread = (not w.is_wrong(x) for x in w.without_closed_form())
-    is_derived = several or _has_intermediates(data) or any(unread)
-    stated = gradients_of(a).statements if is_derived else ()
-    derived = [_statement(name, formula, text) for name, formula, text in stated]
-    if derived:
-        return derived
+    if is_derivation(data):
+        return [_statement(*statement) for statement in gradients_of(a).statements]
     closed = gradients_of(a).closed_forms
     result: list[Line] = [equality(*s) for s in closed.statements]
     for x in a.problem.wrt:
@@ -60,6 +56,13 @@ def _lines(data: Data, named: bool) -> list[Line]:
         else:
             result.append(w.gradient_line(x, name))
     return result
+
+
+def is_derivation(data: Data) -> bool:
+    """Whether the formulas are shown as the statements of a derivation."""
+    unread = (not data.w.is_wrong(x) for x in data.w.without_closed_form())
+    is_derived = len(data.p.wrt) > 1 or _has_intermediates(data) or any(unread)
+    return is_derived and bool(gradients_of(data.a).statements)
 
 
 def _has_intermediates(data: Data) -> bool:

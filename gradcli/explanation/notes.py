@@ -148,11 +148,6 @@ def formulas(w: FormulaWriter) -> list[tuple[str, str]]:
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
         for name, where in w.reach.undefined.items()
     ]
-    undefined += [
-        divides_by(w.gradient_name(inputs[name]), numbers)
-        for name, numbers in w.reach.undefined_at_zero.items()
-        if name not in w.reach.undefined
-    ]
     by_extent: dict[str, list[str]] = {}
     for name, extent in w.reach.extents.items():
         if name not in w.reach.undefined:
@@ -160,7 +155,7 @@ def formulas(w: FormulaWriter) -> list[tuple[str, str]]:
     sizes = [at_these_sizes(w, names, extent) for extent, names in by_extent.items()]
     sizes += _omitted_seed(w.problem)
     differing = contradicted(a, w, of_gradients(a, w))
-    return [*too_long, *_undefined(a, w), *undefined, *differing, *sizes]
+    return [*too_long, *_undefined(a, w), *undefined, *divisions(w), *differing, *sizes]
 
 
 def formulas_alone(w: FormulaWriter) -> list[tuple[str, str]]:
@@ -201,10 +196,28 @@ def not_finite(formula: str, where: str) -> tuple[str, str]:
     return "formula-not-finite", f"{text} The numbers come from PyTorch's rule, which does not."
 
 
-def divides_by(gradient: str, numbers: list[str]) -> tuple[str, str]:
-    """The note that a formula divides by inputs, and does not hold where one of them is 0."""
-    text = f"the formula of {gradient} does not hold where {' or '.join(numbers)} is 0."
-    return "formula-divides", text
+DIVIDES = "formula-divides"
+
+
+def divisions(w: FormulaWriter) -> list[tuple[str, str]]:
+    """The notes that formulas divide by inputs, and do not hold where these are 0."""
+    gradients: dict[tuple[str, ...], list[str]] = {}
+    if not w.numbers:
+        return []
+    for name, numbers in w.reach.undefined_at_zero.items():
+        if name not in w.reach.undefined:
+            gradient = w.gradient_name(w.problem.inputs[name])
+            gradients.setdefault(tuple(numbers), []).append(gradient)
+    return [
+        (DIVIDES, f"the {formulas_of(names)} not hold where {' or '.join(numbers)} is 0.")
+        for numbers, names in gradients.items()
+    ]
+
+
+def formulas_of(gradients: list[str]) -> str:
+    """The subject of a sentence: formula of x.grad does, or formulas of x.grad and y.grad do."""
+    several = len(gradients) > 1
+    return f"formula{'s' * several} of {listed(gradients)} {'do' if several else 'does'}"
 
 
 def without_formula(name: str, why: str = "is too long to be read") -> tuple[str, str]:

@@ -12,6 +12,7 @@ from ...graphs.substitution import substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
+from ...notation.formulas.rules.known_values import known_positive
 from ...notation.formulas.sharing import in_terms_of, seedless_parts, shared
 from ...notation.formulas.shorten import WIDE, Shortener
 from ...notation.formulas.simplify import simplify, without_ones
@@ -357,8 +358,9 @@ class FormulaWriter:
         """The sizes for which the formulas of gradients hold."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         texts = {name: tree.text(f) for name, f in written.items() if f is not None}
-        free = (i.name for i in self.problem.inputs.values() if _is_number(i) and i.value is None)
-        return Reach(texts, self.trials, [*free])
+        inputs = [i for i in self.problem.inputs.values() if _is_number(i) and i.value is None]
+        free = [i.name for i in inputs if not known_positive(i.node)]
+        return Reach(texts, self.trials, free)
 
     @cached_property
     @within_budget()

@@ -170,6 +170,16 @@ class Trial:
             return np.False_
         return np.isfinite(expected) & ~np.isfinite(result)
 
+    def differs_at_pole(self, formula: str, name: str) -> bool:
+        """Whether a formula is nan where the gradient of `name` is not, or not finite where the
+        gradient is.
+        """
+        expected, result = self.expected(name), self.array(formula)
+        if expected is None or result is None or np.shape(expected) != np.shape(result):
+            return False
+        nan = np.isnan(result) & ~np.isnan(expected)
+        return bool(np.any(nan | (np.isinf(result) & np.isfinite(expected))))
+
     def cannot_read(self, formula: str) -> bool:
         """Whether a call such as `randn(3)` may mean either of two draws of the program."""
         return not reads_one_draw(self.problem, formula)
@@ -504,19 +514,19 @@ class Reach:
 
     @cached_property
     def undefined_at_zero(self) -> dict[str, list[str]]:
-        """By input name, the numbers at whose 0 a formula is not finite while the gradient is."""
+        """By input name, the numbers at whose 0 a formula is nan while the gradient is not, or is
+        infinite while the gradient is finite.
+        """
         result: dict[str, list[str]] = {}
         for number in self.numbers:
-            divided = [n for n, f in self.formulas.items() if re.search(rf"/.*\b{number}\b", f)]
-            for trial in self.trials.first[:1] if divided else ():
+            pole = re.compile(rf"(?:/|\blog).*\b{number}\b")
+            names = [name for name, formula in self.formulas.items() if pole.search(formula)]
+            for trial in self.trials.first[:1] if names else ():
                 with np.errstate(all="ignore"):
                     at_zero = if_applicable(partial(trial.at_zero, number))
-                    masks = {
-                        n: at_zero is not None and at_zero.without_number(self.formulas[n], n)
-                        for n in divided
-                    }
-                for name in (n for n in divided if np.any(masks[n])):
-                    result.setdefault(name, []).append(number)
+                    for name in names:
+                        if at_zero and at_zero.differs_at_pole(self.formulas[name], name):
+                            result.setdefault(name, []).append(number)
         return result
 
     def _trials_for(self, name: str) -> list[Trial]:

@@ -190,6 +190,8 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
         if leaf is None:
             continue
         name = _name(reading, leaf) or "a parameter"
+        if _is_replaced(text, name):
+            return
         first = next(b for b in backwards if leaf in b.leaves)
         before = numbers(Tensor(back.before[leaf]))
         held = f"{name}.grad holds {before} already" if before else f"{name}.grad is set already"
@@ -208,6 +210,15 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
             evidence(reading, *shown),
         )
         return
+
+
+def _is_replaced(text: Text, name: str) -> bool:
+    """Whether a statement such as `w = w - 0.1 * w.grad` assigns a new tensor to a name, in whose
+    .grad nothing adds up.
+    """
+    assigned = [n for n in ast.walk(text.tree) if isinstance(n, ast.Assign)]
+    targets = [n for n in assigned if name in map(ast.unparse, n.targets)]
+    return any(f"{name}.grad" in ast.unparse(n.value) for n in targets)
 
 
 # ---- shapes --------------------------------------------------------------------------------------
