@@ -155,6 +155,12 @@ def test_formulas_divide_by_an_amplitude_that_is_not_known_to_be_zero(
     assert [str(n.message) for n in notes] == ([note] if number else [])
 
 
+def test_a_name_stands_without_brackets():
+    asked = "a * P / (1 + a * b * P) * C", "-s", "a=(),b=(),C=(),P=4"
+    assert "(u)" not in run("formula", *asked).out
+    assert "a.grad = u @ out / a" in run("formula", *asked).out
+
+
 def test_divisions_are_spoken_of_where_they_are_shown():
     """A derivation writes (g / z).sum(), and a matrix out / K."""
     logistic = "K / (1 + a * exp(-r * t))", "-s", "K=(),a=(),r=(),t=3"
@@ -162,6 +168,7 @@ def test_divisions_are_spoken_of_where_they_are_shown():
     for command in ("formula", "jacobian"):
         assert "K.grad does not hold where K is 0" in run(command, *logistic, "-w", "K").err
     assert "not hold" not in run("formula", *logistic, "-w", "K", "--assume", "K=positive").err
+    assert "out / K" not in run("jvp", *logistic, "--tangent", "K").out
 
 
 @pytest.mark.parametrize("rows", ["arange(t.shape[0])", "range(len(p))", "range(3)"])

@@ -498,10 +498,15 @@ def _is_number(x: Input) -> bool:
     return not x.shape and x.node.dtype == "float"
 
 
+def names_of_numbers(problem: Problem) -> list[str]:
+    """The names of inputs that are single numbers."""
+    return [i.name for i in problem.inputs.values() if _is_number(i)]
+
+
 def zeros_of(problem: Problem) -> frozenset[str]:
     """The names of inputs that are single numbers with the value 0."""
-    numbers = (i for i in problem.inputs.values() if _is_number(i) and i.value is not None)
-    return frozenset(i.name for i in numbers if not i.value)
+    numbers = (problem.inputs[name] for name in names_of_numbers(problem))
+    return frozenset(i.name for i in numbers if i.value is not None and not i.value)
 
 
 @once

@@ -15,7 +15,7 @@ from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis, within_budget
 from ..derived import tangent_symbol
 from ..formulas import by_index
-from ..formulas.formula_writer import writer_of
+from ..formulas.formula_writer import FormulaWriter, names_of_numbers
 from ..formulas.generic_steps import large_numbers
 from ..formulas.trials import CLOSE, Trial, value_of
 from ..random_numbers import Numbers
@@ -25,7 +25,9 @@ class Jvp:
     """The tangents of the output and of intermediates; nodes with zero tangents have none."""
 
     def __init__(self, a: Analysis):
-        self.a, self.problem, self.w = a, a.problem, writer_of(a)
+        # no note says where the formula of a tangent divides by a number
+        w = FormulaWriter(a, zeros=frozenset(names_of_numbers(a.problem)))
+        self.a, self.problem, self.w = a, a.problem, w
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""

@@ -169,9 +169,12 @@ def _replaced(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
 
 
 def _rebuilt(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
-    if isinstance(whole, tuple) and hasattr(whole, "_fields"):
-        return type(whole)(*(_within(field, new) for field in whole))
-    return whole
+    if not isinstance(whole, tuple) or not hasattr(whole, "_fields"):
+        return whole
+    result = type(whole)(*(_within(field, new) for field in whole))
+    if isinstance(result, tree.Bracketed) and isinstance(result.inner, Name):
+        return result.inner
+    return result
 
 
 def _within(field, new: Mapping[Tree, Tree]):
