@@ -150,14 +150,8 @@ def _name(reading: Reading, tensor: Tensor) -> str:
 # ---- methods without parentheses -----------------------------------------------------------------
 
 
-WITH_EFFECT = (
-    "backward",
-    "step",
-    "zero_grad",
-    "train",
-    "eval",
-    "retain_grad",
-)  # and zero_, ...
+# methods that are called for their effect, apart from those whose names end in _
+WITH_EFFECT = ("backward", "step", "zero_grad", "train", "eval", "retain_grad")
 
 
 def not_called(reading: Reading, text: Text) -> Iterator[Finding]:

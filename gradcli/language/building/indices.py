@@ -12,6 +12,7 @@ from ...graphs.substitution import substitute
 from ...lazy import np
 from ...operators.indexing import full_index, is_array
 from ...operators.leaves import Array
+from ..libraries import JOINING
 from ..libraries.function import op
 from ..program import Statement
 from ..syntax import dotted
@@ -33,12 +34,6 @@ def subscripted(b: Scope, e: ast.Subscript) -> Any:
     if not isinstance(base, Node):
         raise GradcliError("index", f"{in_words(base)} cannot be indexed")
     return indexed(b, base, e)
-
-
-JOINING = {  # for np.c_[a, b] and np.r_[a, b]: the function that joins, and each of its operands
-    "numpy.c_": ("numpy.column_stack([{}])", "{}"),
-    "numpy.r_": ("numpy.concatenate([{}])", "numpy.atleast_1d({})"),
-}
 
 
 def _joined(e: ast.Subscript) -> ast.expr | None:

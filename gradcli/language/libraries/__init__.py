@@ -56,6 +56,10 @@ OTHER_METHODS = {  # other methods of arrays: they equal those of tensors, or ar
     *("argpartition", "at", "choose", "conj", "conjugate", "dump", "dumps", "fill", "item"),
     *("partition", "put", "reshape", "resize", "tobytes", "tofile", "tolist"),
 }
+JOINING = {  # for np.c_[a, b] and np.r_[a, b]: the function that joins, and each of its operands
+    "numpy.c_": ("numpy.column_stack([{}])", "{}"),
+    "numpy.r_": ("numpy.concatenate([{}])", "numpy.atleast_1d({})"),
+}
 # Functions whose argument is a function.
 OF_FUNCTIONS = """
     grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
