@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config, items):
     if not any(map(find_spec, ("torch", "jax"))):
         missing.add("oracle")
     if not config.option.keyword and not config.option.markexpr:
-        missing.add("sweep")
+        missing |= {"sweep", "exhaustive"}
     left_out = [item for item in items if missing.intersection(item.keywords)]
     config.hook.pytest_deselected(items=left_out)
     left_out, order = set(left_out), {}

@@ -15,6 +15,7 @@ import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.data import Data
 from gradcli.explanation.formulas.formula_writer import FormulaWriter
 from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.higher.hessian import Hessian
@@ -70,14 +71,16 @@ def _right_side(statement: str) -> str:
 
 
 def formula_of(identity, setting=0) -> str:
-    """What gradcli answers."""
+    """What gradcli answers, without the notes on it."""
     values = {n: v for n, v in identity.values(setting).items() if v.dtype.kind != "f"}
-    given = {"shapes": identity.shapes(setting), "assume": identity.assume or None}
-    if identity.kind == "gradient":
-        return gradcli.formula(identity.expr, values=values, wrt=identity.wrt, **given)
-    given["assume"] = read_assumptions(identity.assume) if identity.assume else None
-    a = Analysis(pose(identity.expr, wrt=[identity.wrt], **given))
+    assume = read_assumptions(identity.assume) if identity.assume else None
+    given = {"shapes": identity.shapes(setting), "assume": assume, "wrt": [identity.wrt]}
+    a = Analysis(
+        pose(identity.expr, **given, values=values if identity.kind == "gradient" else None)
+    )
     (x,) = a.problem.wrt
+    if identity.kind == "gradient":
+        return Data(a).formula(x)
     a = a if identity.kind == "jacobian" else Hessian(a).gradient(x)
     return structure_of(a, FormulaWriter(a), x).text
 

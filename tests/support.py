@@ -115,24 +115,32 @@ def swept(count: int = 1, others: int = 1, firsts: int = 1) -> list[Any]:
     first, always = set(first_examples()[::firsts]), set(first_examples()[::count])
     further = set(examples()[::others])
     tried = [e for e in examples() if e in first | always | further]
-    return [_parameter(e, str(e), e in always) for e in tried]
+    return [
+        pytest.param(e, id=str(e), marks=() if e in always else pytest.mark.sweep) for e in tried
+    ]
 
 
-def one_in(count: int, cases: Iterable[Any], ids: Callable[[Any], str] = str) -> list[Any]:
-    """Cases as parameters: one in so many, and the others are left to the full sweep."""
-    return [_parameter(case, ids(case), k % count == 0) for k, case in enumerate(cases)]
+def one_in(
+    count: int, cases: Iterable[Any], ids: Callable[[Any], str] = str, *, sweep: int = 1
+) -> list[Any]:
+    """Cases as parameters: one in so many. Of the others, one in `sweep` is left to the sweep, and
+    the rest are tried only if asked for (`-m exhaustive`).
+    """
+    return [
+        pytest.param(case, id=ids(case), marks=_marks(k, count, sweep))
+        for k, case in enumerate(cases)
+    ]
 
 
 def one_row_in(count: int, rows: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Rows of several parameters: one in so many, and the others are left to the full sweep."""
-    return [
-        pytest.param(*row, marks=pytest.mark.sweep if k % count else ())
-        for k, row in enumerate(rows)
-    ]
+    return [pytest.param(*row, marks=_marks(k, count, 1)) for k, row in enumerate(rows)]
 
 
-def _parameter(case: Any, name: str, always: bool) -> Any:
-    return pytest.param(case, id=name, marks=() if always else pytest.mark.sweep)
+def _marks(k: int, count: int, sweep: int) -> Any:
+    if k % count == 0:
+        return ()
+    return pytest.mark.sweep if k % sweep == 0 else pytest.mark.exhaustive
 
 
 KNOWN = {"all": slice(None), "first": slice(1), "none": slice(0)}  # whose values are given

@@ -562,7 +562,7 @@ def test_an_operation_is_written_with_the_names_that_it_may_have(monkeypatch):
         source_text, "formula", lambda n, names: read.extend(names) or formula(n, names)
     )
     chain = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 75))])
-    explain(chain, shapes={"x": (2,)}).to("json")
+    explain(chain, values={"x": [0.3, 0.7]}).to("json")
     assert 0 < len(read) < 20 * 200
 
 

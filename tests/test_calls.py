@@ -241,7 +241,7 @@ def summary(out: np.ndarray) -> float:
         return float((finite * numbers(finite.shape, 3)).sum() + sum(np.shape(out)) / 7)
 
 
-@pytest.mark.parametrize("call", one_in(8, called()))
+@pytest.mark.parametrize("call", one_in(8, called(), sweep=2))
 def test_misuses(call: Call):
     known, wrong = reactions()[str(call)], []
     for (text, values), theirs in zip(misuses(call), known, strict=True):
@@ -443,7 +443,7 @@ def stored_results() -> dict[str, list[Any]]:
     return json.loads((HERE / "variations.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("call", one_in(8, called()))
+@pytest.mark.parametrize("call", one_in(8, called(), sweep=2))
 def test_variations(call: Call):
     wrong = []
     for (text, values), theirs in zip(variations(call), stored_results()[str(call)], strict=True):

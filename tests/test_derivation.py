@@ -126,7 +126,7 @@ FOREIGN = re.compile(
 GRADIENTS = [i for i in ALL if i.kind == "gradient" and not i.assume and not FOREIGN.search(i.expr)]
 
 
-@pytest.mark.parametrize("identity", one_in(5, GRADIENTS[::8]))
+@pytest.mark.parametrize("identity", one_in(5, GRADIENTS[::8], sweep=2))
 def test_lines_of_the_identities_are_gradients(identity):
     values = identity.values(0)
     given = {n: v for n, v in values.items() if v.dtype.kind != "f"}

@@ -83,7 +83,7 @@ def every_element_is_numpys(c):
 SMALL = [e for e in calls_and_variations() if sum(v.size for v in e.values.values()) <= 24]
 
 
-@pytest.mark.parametrize("example", one_in(32, SMALL[::2]))
+@pytest.mark.parametrize("example", one_in(64, SMALL, sweep=4))
 def test_calls(example):
     try:
         c = case(example)

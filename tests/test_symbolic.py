@@ -252,7 +252,7 @@ def test_variants(text, shapes):
 SMALL = [e for e in calls_and_variations() if sum(v.size for v in e.values.values()) <= 60]
 
 
-@pytest.mark.parametrize("example", one_in(32, SMALL))
+@pytest.mark.parametrize("example", one_in(32, SMALL, sweep=4))
 def test_calls(example):
     try:
         problem, given = posed(example)
