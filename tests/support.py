@@ -110,14 +110,15 @@ def first_examples() -> tuple[Example, ...]:
 
 def swept(count: int = 1, others: int = 1, firsts: int = 1) -> list[Any]:
     """Examples as parameters of tests that take long: the first of one operator in `firsts`, and
-    one in so many `others`. All but the first of one operator in `count` are left to the sweep.
+    one in so many `others`. All but the first of one operator in `count` are left to the sweep;
+    half of the others are tried only if asked for (`-m exhaustive`).
     """
     first, always = set(first_examples()[::firsts]), set(first_examples()[::count])
-    further = set(examples()[::others])
-    tried = [e for e in examples() if e in first | always | further]
-    return [
-        pytest.param(e, id=str(e), marks=() if e in always else pytest.mark.sweep) for e in tried
-    ]
+    further = [e for e in examples()[::others] if e not in first | always]
+    marks = dict.fromkeys(further[::2], pytest.mark.exhaustive)
+    marks |= dict.fromkeys([*first, *further[1::2]], pytest.mark.sweep)
+    marks |= dict.fromkeys(always, ())
+    return [pytest.param(e, id=str(e), marks=marks[e]) for e in examples() if e in marks]
 
 
 def one_in(
@@ -132,9 +133,9 @@ def one_in(
     ]
 
 
-def one_row_in(count: int, rows: Iterable[tuple[Any, ...]]) -> list[Any]:
-    """Rows of several parameters: one in so many, and the others are left to the full sweep."""
-    return [pytest.param(*row, marks=_marks(k, count, 1)) for k, row in enumerate(rows)]
+def one_row_in(count: int, rows: Iterable[tuple[Any, ...]], *, sweep: int = 1) -> list[Any]:
+    """Rows of several parameters, as `one_in` has cases."""
+    return [pytest.param(*row, marks=_marks(k, count, sweep)) for k, row in enumerate(rows)]
 
 
 def _marks(k: int, count: int, sweep: int) -> Any:

@@ -445,7 +445,7 @@ def named(case: Case) -> str:
 
 
 SOME_RIGHT = one_in(6, RIGHT, named, sweep=2)
-SOME_WRONG = one_in(20, WRONG, named, sweep=2)
+SOME_WRONG = one_in(20, WRONG, named, sweep=3)
 
 
 def test_a_gradient_that_is_small_is_not_0():

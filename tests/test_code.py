@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 from console import gradcli as command
-from support import Example, examples, first_examples, swept
+from support import Example, examples, first_examples, one_row_in, swept
 
 import gradcli
 from gradcli.errors import GradcliError
@@ -317,50 +317,52 @@ def test_at_a_corner_differences_are_taken_elsewhere():
     assert made["x"].tolist() != [-1, 0, 2]
 
 
+REQUESTS = [
+    ("np @ torch + F", {}),
+    ("f * rng.sum() + ctx * saved", {"shapes": {"ctx": (3,), "saved": (3,)}}),
+    ("jax * jnp + g", {"shapes": {"jax": (3,)}}),
+    ("cross_entropy(x, t)", {"shapes": {"x": (2, 3)}, "values": {"t": [0, 2]}}),
+    ("x[i] * b", {"shapes": {"x": (3, 2), "b": (2,)}, "values": {"i": [0, 0, 2]}}),
+    ("x[x > 0]", {"values": {"x": [-1.0, 2.0, 3.0]}}),
+    ("x[0, :, [1, 2]]", {"shapes": {"x": (2, 3, 4)}}),
+    ("x * w", {"wrt": "x"}),
+    ("x * x", {"values": {"x": [0.1, 0.2]}, "grad": "2 * out"}),
+    ("(x * x).sum()", {"values": {"x": 3.0}}),
+    ("log(x) + sqrt(y)", {}),
+    ("acosh(x)", {}),
+    ("acosh(x + 2)", {"shapes": {"x": (3,)}}),
+    ("log(1 - x @ x)", {"shapes": {"x": (3,)}}),
+    ("asin(2 * x)", {"shapes": {"x": (3,)}}),
+    ("log(-x)", {"shapes": {"x": (3,)}}),
+    ("logdet(A)", {}),
+    ("x", {"shapes": {"x": (3,)}}),
+    ("x.clone()", {"shapes": {"x": (3,)}}),
+    ("y = x; y", {"values": {"x": [1.0, 2.0]}}),
+    *((e, {"shapes": {"x": ()}}) for e in ("x", "2 * x", "x.mean()", "x - x / 2")),
+    ("x = x * 2; x = x.exp(); x.sum()", {}),
+    ("x = x * 2", {"values": {"x": [1.0, 2.0]}}),
+    ("h = exp(x); x = h * x", {"shapes": {"x": (3,)}}),
+    ("exp(out) * out", {"shapes": {"out": (3,)}}),
+    ("x_grad * x", {"shapes": {"x_grad": (2,), "x": (2,)}}),
+    ("x_grad = exp(x * y); x_grad * x", {"shapes": {"x": (2,), "y": (2,)}}),
+    ("tanh(x @ W)", {"shapes": {"x": (30, 20), "W": (20, 10)}}),
+    ("x * y", {"values": {"x": LARGE, "y": LARGE}, "grad": LARGE}),
+    ("interpolate(x, scale_factor=2)", {"shapes": {"x": (1, 1, 2, 2)}}),
+    (
+        "(m ** (2 - p) / (2 - p) - y * m ** (1 - p) / (1 - p)).sum()",
+        {"shapes": {"m": (4,), "y": (4,), "p": ()}},
+    ),
+    (
+        "S = x @ y.T; cross_entropy(S * exp(t), l) + cross_entropy(S.T * exp(t), l)",
+        {"shapes": {"x": (3, 2), "y": (3, 2), "t": ()}, "values": {"l": [0, 2, 1]}},
+    ),
+]
+
+
 @pytest.mark.oracle
-@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("expr", "given"),
-    [
-        ("np @ torch + F", {}),
-        ("f * rng.sum() + ctx * saved", {"shapes": {"ctx": (3,), "saved": (3,)}}),
-        ("jax * jnp + g", {"shapes": {"jax": (3,)}}),
-        ("cross_entropy(x, t)", {"shapes": {"x": (2, 3)}, "values": {"t": [0, 2]}}),
-        ("x[i] * b", {"shapes": {"x": (3, 2), "b": (2,)}, "values": {"i": [0, 0, 2]}}),
-        ("x[x > 0]", {"values": {"x": [-1.0, 2.0, 3.0]}}),
-        ("x[0, :, [1, 2]]", {"shapes": {"x": (2, 3, 4)}}),
-        ("x * w", {"wrt": "x"}),
-        ("x * x", {"values": {"x": [0.1, 0.2]}, "grad": "2 * out"}),
-        ("(x * x).sum()", {"values": {"x": 3.0}}),
-        ("log(x) + sqrt(y)", {}),
-        ("acosh(x)", {}),
-        ("acosh(x + 2)", {"shapes": {"x": (3,)}}),
-        ("log(1 - x @ x)", {"shapes": {"x": (3,)}}),
-        ("asin(2 * x)", {"shapes": {"x": (3,)}}),
-        ("log(-x)", {"shapes": {"x": (3,)}}),
-        ("logdet(A)", {}),
-        ("x", {"shapes": {"x": (3,)}}),
-        ("x.clone()", {"shapes": {"x": (3,)}}),
-        ("y = x; y", {"values": {"x": [1.0, 2.0]}}),
-        *((e, {"shapes": {"x": ()}}) for e in ("x", "2 * x", "x.mean()", "x - x / 2")),
-        ("x = x * 2; x = x.exp(); x.sum()", {}),
-        ("x = x * 2", {"values": {"x": [1.0, 2.0]}}),
-        ("h = exp(x); x = h * x", {"shapes": {"x": (3,)}}),
-        ("exp(out) * out", {"shapes": {"out": (3,)}}),
-        ("x_grad * x", {"shapes": {"x_grad": (2,), "x": (2,)}}),
-        ("x_grad = exp(x * y); x_grad * x", {"shapes": {"x": (2,), "y": (2,)}}),
-        ("tanh(x @ W)", {"shapes": {"x": (30, 20), "W": (20, 10)}}),
-        ("x * y", {"values": {"x": LARGE, "y": LARGE}, "grad": LARGE}),
-        ("interpolate(x, scale_factor=2)", {"shapes": {"x": (1, 1, 2, 2)}}),
-        (
-            "(m ** (2 - p) / (2 - p) - y * m ** (1 - p) / (1 - p)).sum()",
-            {"shapes": {"m": (4,), "y": (4,), "p": ()}},
-        ),
-        (
-            "S = x @ y.T; cross_entropy(S * exp(t), l) + cross_entropy(S.T * exp(t), l)",
-            {"shapes": {"x": (3, 2), "y": (3, 2), "t": ()}, "values": {"l": [0, 2, 1]}},
-        ),
-    ],
+    ("target", "expr", "given"),
+    one_row_in(2, [(t, *request) for request in REQUESTS for t in TARGETS], sweep=2),
     ids=lambda v: v if isinstance(v, str) else "",
 )
 def test_requests_of_all_kinds(target, expr, given):

@@ -47,7 +47,8 @@ def correction_of(name: str) -> Correction | None:
     return correction(reading) if reading.status == 1 else None
 
 
-in_parts = pytest.mark.parametrize("part", [tuple(PROGRAMS)[k::8] for k in range(8)], ids=range(8))
+GROUPS = [tuple(PROGRAMS)[k::8] for k in range(8)]
+in_parts = pytest.mark.parametrize("part", one_in(8, GROUPS, lambda part: part[0], sweep=2))
 
 
 @pytest.mark.sweep

@@ -22,7 +22,7 @@ def name(identity):
     return f"{identity} [{identity.assume}]" if identity.assume else str(identity)
 
 
-TRIED = one_in(30, ALL, name, sweep=4)
+TRIED = one_in(30, ALL, name, sweep=5)
 verdict_of = cache(judge)
 
 
