@@ -501,6 +501,9 @@ chain_matmul(x, y) | x=2x3x2,y=2x2 | multiplies matrices, not shape
 linalg.cond(x, 3) | x=2x2 | cond() has no norm 3
 x.split([-1, 4])[1] | x=3 | split() has no parts below 0
 hsplit(x, 0)[0] | x=4 | hsplit() needs at least 1 part, got 0
+resample(x, -1, ('nearest', 3, 4)) | x=2x4 | needs another size, got 4
+resample(x, -1, ('nearest', 3, 4), transposed=True) | x=2x3 | needs another size, got 3
+torch.add(x, 2, y, alpha=3) | x=2,y=2 | add() takes 2 arguments
 conv1d(x, w) | x=3,w=3 | (batch, channels, length) and a weight of shape (out, in, length)
 conv2d(x, w) | x=3x3,w=3x3 | a weight of shape (out, in, rows, columns)
 conv_transpose2d(x, w) | x=3,w=3x3 | a weight of shape (in, out, rows, columns)

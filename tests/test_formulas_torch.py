@@ -447,6 +447,7 @@ ASSUMED = [
     ("trace(inv(A)) * x", "x", "A=lower", "g * (1 / A.diag()).sum()"),
     ("inv(A).diag() * x", "x", "A=lower", "g / A.diag()"),
     ("(A @ A).diag() * x", "x", "A=lower", "g * A.diag() ** 2"),
+    ("(A + eye(1)).tril() @ x", "x", "A=lower", "g @ (A + eye(1).expand_as(A).tril())"),
     ("A.triu() @ x", "x", "A=upper", "A.T @ g"),
     ("A.tril(-1) @ x", "x", "A=upper", "zeros_like(x)"),
     ("A.T.tril() @ x", "x", "A=upper", "A @ g"),

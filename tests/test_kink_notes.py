@@ -103,6 +103,7 @@ NOT_HIT = [
     ("torch.linalg.norm(x, 'nuc')", {"x": EYE}),
     ("torch.linalg.matrix_norm(x, 1)", {"x": [[0.0, 2.0], [0.5, 3.0]]}),
     ("torch.copysign(x, torch.zeros(1))", {"x": [1.0]}),
+    ("torch.linalg.matrix_norm(x, 1)", {"x": [[[1.0, 1.0], [2.0, 1.0]], [[0.5, 1.0]] * 2]}),
     ("F.gaussian_nll_loss(x, y, v.detach(), eps=.5)", {"x": [1.0], "y": [0.0], "v": [0.5]}),
     ("x.put(torch.tensor([0, 0]), v, accumulate=True)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
     ("x.put(torch.tensor([0, 1]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),

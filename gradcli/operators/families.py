@@ -366,9 +366,10 @@ class Shorthand:
 
     def __call__(self, /, *args, **named):
         named = {self._parameter(name): value for name, value in named.items()}
-        by_name = in_deprecated_order(args, self.deprecated_orders, self.positional)
+        orders = () if named else self.deprecated_orders
+        by_name = in_deprecated_order(args, orders, self.positional)
         if by_name:
-            args, named = (), by_name | named
+            args, named = (), by_name
         self._check_booleans(args, named)
         try:
             return self.function(*args, **named)

@@ -80,7 +80,11 @@ def _weights(kind, transposed=False):
 
 
 def _resampled_shape(s, *, dim, kind, transposed):
-    return (*s[: len(s) + dim], kind[1 if transposed else 2], *s[len(s) + dim + 1 :])
+    _, *sizes = kind[:3]
+    before, after = reversed(sizes) if transposed else sizes
+    if s[dim] != before:
+        raise GradcliError("shape", f"resample() with {kind} needs another size, got {s[dim]}")
+    return (*s[: len(s) + dim], after, *s[len(s) + dim + 1 :])
 
 
 def _resampled(x, *, dim, kind, transposed):
@@ -156,10 +160,6 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
 )  # fmt: skip
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is negative; or their transpose."""
-    if x.shape[dim] != kind[2 if transposed else 1]:
-        raise GradcliError(
-            "shape", f"resample() with {kind} needs another size, got {x.shape[dim]}"
-        )
     times, axis = _repetitions(_weights(kind)), x.ndim + dim
     if times and transposed:
         grouped = x.reshape(shape=(*x.shape[:axis], kind[1], times, *x.shape[axis + 1 :]))
