@@ -113,16 +113,16 @@ def _cut(text: str, most: int) -> str:
 
 def _formula(fields: dict[str, Any], limits: Limits) -> str:
     from .explanation import replies
+    from .explanation.closed_forms import notes_on_lines
     from .explanation.data import Data
     from .explanation.formulas.assumed_shapes import as_note
-    from .explanation.notes import formulas, unused
     from .render.environment import Environment
     from .render.formats import render_formulas
 
     request = of_values(fields, limits.for_shapes(), option_spelling.JSON)
     data = Data(request.analysis(suppose=True))
     text = render_formulas(replies.formulas(data), "plain", Environment(say=in_json))
-    notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, option_spelling.JSON)]
+    notes = [*notes_on_lines(data), *as_note(data.w, option_spelling.JSON)]
     return "\n".join([text, *(f"note: {in_json(message)}" for _, message in notes)]) + "\n"
 
 

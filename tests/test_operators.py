@@ -34,6 +34,7 @@ from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, Node, Operator, walk
+from gradcli.graphs.arguments import REQUIRED
 from gradcli.operators import bounds
 from gradcli.snippets.eager import forward, grad_names, single, zeros
 
@@ -41,6 +42,26 @@ KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
 EXAMPLES = examples()
 checks = Checks()
 each_operator = pytest.mark.parametrize("op", list(operators.all_operators().values()), ids=str)
+
+
+@each_operator
+def test_it_is_infinite_at_its_poles(op):
+    """And at no other zeros of an operand; both at 0.5 and at 1.5 for the other operands."""
+    needed = REQUIRED in op.attributes.values()
+    if op.family != "elementwise" or op.integer_inputs or op.dtype == "bool" or needed:
+        return
+    nodes = [OPS["input"](name=name, shape=(), dtype="float") for name in op.inputs]
+    y = op(*nodes)
+    for name, x in zip(op.inputs, nodes, strict=True):
+        points = ({n: np.array(0.0 if n is x else v) for n in nodes} for v in (0.5, 1.5))
+        with np.errstate(all="ignore"):
+            infinite = all(np.isinf(Evaluator(point)(y)[0]) for point in points)
+        assert infinite == (name in op.inputs_with_poles(y)), name
+
+
+def test_powers_with_negative_exponents_have_a_pole():
+    x = OPS["input"](name="x", shape=(), dtype="float")
+    assert [[*y.op.inputs_with_poles(y)] for y in (x**-2, x**2, x**x)] == [["a"], [], []]
 
 
 class Setting:

@@ -1,5 +1,6 @@
 """The search for the shortest formula: it never changes what a formula means."""
 
+import json
 import re
 import warnings
 
@@ -137,6 +138,9 @@ CHIRP = "a * cos(2 * pi * (f * t + c * t ** 2 / 2))"
         (CHIRP, "a", {}, "g @ out / a", "a"),
         (CHIRP, "a", {"a": 2.0}, "g @ out / a", None),
         (CHIRP, "a", {"a": 0.0}, "g @ cos(pi * t * (2 * f + c * t))", None),
+        # the derivative of a ** f at a = 0, f > 1 is 0, and so is that by f
+        ("a ** f * t", "a", {"a": 0.0, "f": 2.0}, "g @ t * f * a ** (f - 1)", None),
+        ("a ** f * t", "f", {"a": 0.0, "f": 2.0}, "g @ out * log(a)", "a"),
         # n * a ** n / a is nan at a = 0, n * a ** (n - 1) is not
         ("a ** f * t", "a", {"f": 2.0}, "f * (g @ out) / a", "a"),
         # log(a) has no value at 0 either
@@ -165,10 +169,22 @@ def test_divisions_are_spoken_of_where_they_are_shown():
     """A derivation writes (g / z).sum(), and a matrix out / K."""
     logistic = "K / (1 + a * exp(-r * t))", "-s", "K=(),a=(),r=(),t=3"
     assert "not hold" not in run("formula", *logistic).err
+    note = "does not hold where K is 0"
+    assert note in run("formula", *logistic, "-w", "K").err
+    assert note in run("jacobian", *logistic, "-w", "K").out
     for command in ("formula", "jacobian"):
-        assert "K.grad does not hold where K is 0" in run(command, *logistic, "-w", "K").err
+        for written in ("markdown", "latex", "json", "html"):
+            answered = run(command, *logistic, "-w", "K", "-f", written)
+            assert note in answered.out, (command, written)
+            assert note not in answered.err
+    assert "not hold" in run("formula", *logistic, "-f", "json").out  # it has the closed forms
+    assert "not hold" not in run("formula", *logistic, "-f", "markdown").out
     assert "not hold" not in run("formula", *logistic, "-w", "K", "--assume", "K=positive").err
     assert "out / K" not in run("jvp", *logistic, "--tangent", "K").out
+    total = f"({logistic[0]}).sum()", *logistic[1:]
+    assert "not hold" not in run("hessian", *total, "-w", "K,a").out  # of K.grad, not shown
+    named = run("formula", "notes * exp(-t)", "-s", "notes=(),t=3", "-w", "notes", "-f", "json")
+    assert json.loads(named.out) == {"notes": "g @ exp(-t)"}
 
 
 @pytest.mark.parametrize("rows", ["arange(t.shape[0])", "range(len(p))", "range(3)"])

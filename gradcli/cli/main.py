@@ -113,14 +113,12 @@ def jacobian(streams: Streams, options: Options) -> None:
     gradcli jacobian "softmax(x, dim=0)" -s x=3
     """
     from ..explanation.formulas.assumed_shapes import inferred_shapes
-    from ..explanation.formulas.formula_writer import writer_of
     from ..explanation.in_pytorch.not_differentiated import not_differentiated
-    from ..explanation.notes import divisions
 
     options.show = ["jacobian"]
     analysis = request_of(streams, options).analysis()
     explained(streams, analysis, options)
-    for _, text in (*not_differentiated(analysis), *divisions(writer_of(analysis))):
+    for _, text in not_differentiated(analysis):
         streams.warn(f"note: {text}")
     if (shapes := inferred_shapes(analysis.problem)) is not None:
         streams.warn(shapes)
@@ -165,25 +163,25 @@ def formula(streams: Streams, options: Options) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
-    none. Shapes that had to be assumed are told on standard error, and so is a formula that does
-    not hold for any sizes, or is too long to be read, and an input that no gradient flows to.
+    none. Shapes that had to be assumed are told on standard error. So is, beside plain lines, a
+    formula that does not hold for any sizes, or is too long to be read, and an input that no
+    gradient flows to; other formats have these as notes.
 
     gradcli formula "softmax(x @ W, dim=1)"
     """
     from ..explanation import replies
-    from ..explanation.closed_forms import is_derivation
+    from ..explanation.closed_forms import notes_on_lines
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.notes import DIVIDES, formulas_alone, unused
     from ..render.formats import render_formulas
 
     data = Data(request_of(streams, options, shapes_alone=True).analysis(suppose=True))
     environment = environment_of(streams, options, full=True)
     answer = replies.formulas(data, command_text(streams))
-    write(streams, render_formulas(answer, format_of(streams, options), environment), options)
-    for code, remark in (*unused(data.w.analysis), *formulas_alone(data.w)):
-        if code != DIVIDES or not is_derivation(data):
-            streams.warn(f"note: {remark}")
+    format = format_of(streams, options)
+    write(streams, render_formulas(answer, format, environment), options)
+    for _, remark in notes_on_lines(data) if format in ("plain", "terminal") else ():
+        streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
     if assumed is not None:
         streams.warn(assumed)

@@ -1,5 +1,7 @@
 """Closed forms of gradients, a line each."""
 
+from typing import Any
+
 from ..notation.tree import Name, Token, Tree
 from .analysis import reserve_writing
 from .blocks import (
@@ -19,7 +21,10 @@ from .blocks import (
 )
 from .data import Data
 from .formulas.formula_writer import UNREAD
+from .notes import DIVIDES, formulas_alone, unused
+from .notes import as_data as notes_as_data
 from .question import with_question
+from .sections.outcome import notes
 from .short.gradients import gradients_of
 
 
@@ -27,7 +32,8 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
     """The formula of each gradient; with several inputs each after the name of the gradient.
 
     Formulas use the gradients of intermediates if the program names these, or has several inputs,
-    and that is shorter. The document has a table of lines, or one block of code for `use` "code".
+    and that is shorter. The document has a table of lines, or one block of code for `use` "code",
+    and notes.
     """
     reserve_writing(data.p)
     lines = _lines(data, named=use == "equations" or len(data.p.wrt) > 1)
@@ -37,7 +43,30 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
     else:
         rows = Table(tuple(Row((line,)) for line in lines))
         section = Section("gradient", words("Gradients"), (), (rows,))
-    return with_question(Document((), (section,)), data.p, command)
+    remarks = notes(notes_on_lines(data))
+    sections = (section, remarks) if remarks.blocks else (section,)
+    return with_question(Document((), sections), data.p, command)
+
+
+def as_data(data: Data) -> dict[str, Any]:
+    """The formula of each gradient by name of the input, and the notes on these, if any. An input
+    called notes has the place of these.
+    """
+    result: dict[str, Any] = {x.name: data.formula(x) for x in data.p.wrt}
+    about = notes_as_data(_notes(data))
+    if about:
+        result.setdefault("notes", about)
+    return result
+
+
+def notes_on_lines(data: Data) -> list[tuple[str, str]]:
+    """The notes on the lines that are shown. A derivation does not divide as closed forms do."""
+    derived = is_derivation(data)
+    return [note for note in _notes(data) if note[0] != DIVIDES or not derived]
+
+
+def _notes(data: Data) -> list[tuple[str, str]]:
+    return [*unused(data.a), *formulas_alone(data.w)]
 
 
 def _lines(data: Data, named: bool) -> list[Line]:

@@ -20,7 +20,7 @@ from .formulas import by_index
 from .formulas.formula_writer import FormulaWriter, writer_of
 from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
-from .notes import as_data, collect, matrix_notes
+from .notes import as_data, collect, matrix_notes, on_formulas_of
 from .phrases import item_size
 from .short.gradients import gradients_of
 
@@ -71,6 +71,9 @@ def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
     )
     data = Data(a)
     built = {key: data(key) for key in sorted(keys, key=_rank)}
+    beside = [] if "notes" in keys else on_formulas_of(keys, a, data.w)
+    if beside:
+        built["notes"], keys = as_data(beside), keys | {"notes"}
     return {key: built[key] for key in KEYS if key in keys and (key != "derivation" or built[key])}
 
 

@@ -13,10 +13,9 @@ from ..notation.tree import Name
 from .analysis import Analysis, reserve_writing
 from .blocks import Block, Document, Prose, Section, words
 from .choices import ON_REQUEST, SECTIONS, Choices
-from .formulas.contradictions import of_gradients
 from .formulas.formula_writer import FormulaWriter, writer_of
 from .formulas.reductions import with_named_reductions
-from .notes import contradicted
+from .notes import on_formulas_of
 from .phrases import listed
 from .question import with_question
 
@@ -78,10 +77,10 @@ def document(a: Analysis, choices: Choices) -> Document:
     sections = list[Section]()
     for name in filter(names.__contains__, SECTIONS):
         sections += present(partial(_sections, name, a, w, choices), partial(_left_out, name, a))
-    if "notes" not in names and ("answer" in names or "gradient" in names):
+    if "notes" not in names:
         from .sections.outcome import notes
 
-        sections.append(notes(contradicted(a, w, of_gradients(a, w))))
+        sections.append(notes(on_formulas_of(names, a, w)))
     answer_lines = answers(a, w) if "answer" in names else ()
     if choices.added:
         text = f"--show adds {listed(choices.added)} to the short answer's sections."

@@ -30,6 +30,7 @@ from .formulas.contradictions import (
     of_gradients,
     of_matrix,
     of_node,
+    with_ones,
 )
 from .formulas.formula_writer import FormulaWriter
 from .formulas.trials import MOST
@@ -80,7 +81,8 @@ def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
         of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving) for z in h.p.wrt
     ]
     differing = contradicted(h.a, h.writer, chain(*products)) if moving else []
-    return [*collect(h.a, h.writer), *differing, *hessian_not_differentiated(h.p)]
+    about = about_the_problem(h.a, h.writer)
+    return [*about, *differing, *hessian_not_differentiated(h.p), *ended(h.p)]
 
 
 def jvp_notes(j: "Jvp") -> list[tuple[str, str]]:
@@ -164,6 +166,17 @@ def formulas_alone(w: FormulaWriter) -> list[tuple[str, str]]:
     """
     notes = formulas(w)
     return [*notes, *(ended(w.problem) if any(w.without_closed_form()) else ())]
+
+
+def on_formulas_of(
+    sections: Collection[str], a: Analysis, w: FormulaWriter
+) -> list[tuple[str, str]]:
+    """The notes that are shown without being asked for, beside sections with formulas that differ
+    from the gradient.
+    """
+    shown = {"answer", "gradient", "grad"}.intersection(sections)
+    result = contradicted(a, w, of_gradients(a, w)) if shown else []
+    return [*result, *(divisions(w) if shown or "jacobian" in sections else ())]
 
 
 def _is_derived(w: FormulaWriter, x: Input) -> bool:
@@ -511,6 +524,7 @@ def _without_number(a: Analysis, w: FormulaWriter, x: Input) -> Any:
     """A mask of where the formula of a gradient is nan or infinite and the gradient is not; False
     if that cannot be computed.
     """
+    a = with_ones(a)  # it depends on the formula and the values, not on whether a seed is given
     grad, formula = a.computed(x), w.gradient(x)
     if grad is None or formula is None or grad.numel > MOST:
         return False

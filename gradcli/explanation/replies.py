@@ -58,12 +58,10 @@ def seed_for(s: "SeedFor", choices: Choices) -> Reply:
 
 def formulas(data: "Data", command: str = "") -> Reply:
     """Closed forms of gradients only."""
-    from .closed_forms import closed_forms
+    from .closed_forms import as_data, closed_forms
 
     return Reply(
-        lambda use: [closed_forms(data, use, command)],
-        lambda: {x.name: data.formula(x) for x in data.p.wrt},
-        keyed=False,
+        lambda use: [closed_forms(data, use, command)], lambda: as_data(data), keyed=False
     )
 
 

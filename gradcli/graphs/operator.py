@@ -48,7 +48,7 @@ class NoRule(NamedTuple):
 
 Meaning = Callable[..., Any]  # (nodes) -> nodes
 Count = Callable[..., int]  # (shapes) -> number
-Names = Collection[str] | Callable[..., Collection[str]]  # (attributes) -> names
+Names = Collection[str] | Callable[..., Collection[str]]  # (inputs, attributes) -> names
 Between = Literal["", "smooth", "sloped"]
 Exact = Literal["", "value", "all"]
 Words = str | Callable[..., str] | None  # the spelling in other libraries
@@ -96,6 +96,10 @@ class Operator:
     """The operator that computes its logarithm without underflow."""
     finite: bool = False
     """Whether the output is finite wherever the inputs are, as for a sum."""
+    poles: Names = ()
+    """The inputs at whose zeros the output is infinite, such as x of log(x); or (*inputs, **attrs)
+    -> these.
+    """
     shape_only: bool = False
     """Whether the output depends only on the shapes and the precision of the inputs."""
     finds_indices: bool = False
@@ -422,6 +426,10 @@ class Operator:
     def inputs_with_zero_second_derivative(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, whose gradient has a derivative of 0 in PyTorch."""
         return self._inputs_named(self.zero_second_derivative, node)
+
+    def inputs_with_poles(self, node: Node) -> dict[str, Node]:
+        """The inputs of `node` at whose zeros it is infinite, by name."""
+        return self._inputs_named(self.poles, node)
 
     def is_exact(self, node: Node, *, back: bool) -> bool:
         """Whether the value of `node`, or with `back` its gradients, equal PyTorch's to the last

@@ -67,6 +67,7 @@ def _by_reciprocal(a, b):
     with_graph=_by_reciprocal,
     saved=_with_numbers(AGAIN),
     exact="all",
+    poles=("b",),
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
@@ -154,6 +155,7 @@ def _saved_of_power(y, a, b):
     exact=lambda y, a, b: (
         "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
     ),
+    poles=lambda a, b: ("a",) if b.op.name == "constant" and b.attrs["value"] < 0 else (),
 )
 def pow(g, y, a, b):
     """a to the power of b."""
@@ -187,6 +189,7 @@ def _is_constant(x: Node) -> bool:
     caveat="PyTorch has no derivative for it",
     input_dtypes="numbers",
     exact="all",
+    poles=("b",),
 )
 def floor_divide(g, y, a, b):
     """The quotient rounded down."""
@@ -331,6 +334,7 @@ def square(g, y, x):
     index=lambda lower, i, x: 1 / x,
     numpy="1 / {0}",
     exact="all",
+    poles=("x",),
 )
 def reciprocal(g, y, x):
     """1 / x."""

@@ -26,6 +26,7 @@ def _lgamma(x):
     aliases=("gammaln",),
     domain=POSITIVE,
     numpy="scipy.special.gammaln",
+    poles=("x",),
 )
 def lgamma(g, y, x):
     """Logarithm of the absolute value of the gamma function."""
@@ -50,6 +51,7 @@ def _digamma(x):
     aliases=("psi",),
     domain=POSITIVE,
     numpy="scipy.special.digamma",
+    poles=("x",),
 )
 def digamma(g, y, x):
     """Derivative of lgamma."""

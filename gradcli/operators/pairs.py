@@ -230,6 +230,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     deprecated_orders=("input value tensor1 tensor2",),
     input_dtypes=("floats", slice(2, None)),
     exact="all",
+    poles=("tensor2",),
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

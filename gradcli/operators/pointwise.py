@@ -18,7 +18,7 @@ def exp(g, y, x):
     return g * y
 
 
-@elementwise(domain=(0.2, 3.0))
+@elementwise(domain=(0.2, 3.0), poles=("x",))
 def log(g, y, x):
     """Natural logarithm."""
     return g / x
@@ -30,13 +30,13 @@ def exp2(g, y, x):
     return g * y * math.log(2)
 
 
-@elementwise(symbolic=elements.named("log2"), domain=(0.2, 3.0))
+@elementwise(symbolic=elements.named("log2"), domain=(0.2, 3.0), poles=("x",))
 def log2(g, y, x):
     """Logarithm to the base 2."""
     return g / (x * 0.6931471805599453)
 
 
-@elementwise(symbolic=elements.named("log10"), domain=(0.2, 3.0))
+@elementwise(symbolic=elements.named("log10"), domain=(0.2, 3.0), poles=("x",))
 def log10(g, y, x):
     """Logarithm to the base 10."""
     return g / (x * 2.3025850929940456)
@@ -69,6 +69,7 @@ def sqrt(g, y, x):
     jax="jax.lax.rsqrt",
     of_numbers="{0} ** -0.5",
     exact="all",
+    poles=("x",),
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""

@@ -74,7 +74,7 @@ def log_ndtr(g, y, x):
     return g / math.sqrt(2 * math.pi) * exp(-(y + x * x / 2))
 
 
-@special(domain=(0.1, 0.9))
+@special(domain=(0.1, 0.9), poles=("x",))
 def ndtri(g, y, x):
     """The inverse of ndtr: the quantile x of a standard normal variable."""
     return g * math.sqrt(2 * math.pi) * exp(y * y / 2)
@@ -138,6 +138,7 @@ def _times_log(x, y, logarithm):
     caveat="where a is 0 and b <= 0 PyTorch takes 0 as the derivative with respect to a",
     numbers=True,
     numpy="scipy.special.xlogy",
+    poles=("b",),
 )
 def xlogy(g, y, a, b):
     """a * log(b), and 0 where a is 0."""

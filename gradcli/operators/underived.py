@@ -25,6 +25,7 @@ def _detached(
     numpy: str | None = None,
     caveat: str = NOTE,
     jax: str | None = None,
+    poles: tuple[str, ...] = (),
 ):
     """Declare a function whose inputs are detached, under its PyTorch name."""
     count = value.__code__.co_argcount
@@ -41,6 +42,7 @@ def _detached(
         examples=((f"x * {call}", "x=3"), (f"x * special.{call}", "x=2x3")),
         numpy=numpy,
         jax=jax,
+        poles=poles,
     )(titled((lambda g, y, x: None) if count == 1 else (lambda g, y, x, n: (None, None))))
     meaning = (
         (lambda input: of_detached(_cut_off(input)))
@@ -61,7 +63,8 @@ def _scipy(name, sentence, called, caveat=NOTE):
         return getattr(scipy_special, called)(x)
 
     jax = None if called in ("i0", "i1") else ""
-    return _detached(name, sentence, value, f"scipy.special.{called}", caveat, jax)
+    poles = ("x",) if called[0] in "yk" else ()  # those of the second kind
+    return _detached(name, sentence, value, f"scipy.special.{called}", caveat, jax, poles)
 
 
 bessel_j0 = _scipy("bessel_j0", "Bessel function of the first kind, of order 0.", "j0", ROUGH)

@@ -10,6 +10,7 @@ from ..explanation.blocks import (
     Document,
     Graph,
     Line,
+    Note,
     Reply,
     Table,
     Tensor,
@@ -151,8 +152,11 @@ def render_formulas(answer: Reply, format: str, environment: Environment) -> str
     if format == "latex":
         from .latex import as_page
         from .tex.lines import ROOM, aligned
+        from .tex.page import Page
 
-        return as_page(aligned(lines, ROOM.get(environment.page)), environment, page.command)
+        equations = aligned(lines, ROOM.get(environment.page))
+        notes = [Page(environment).note(b) for s in page.sections for b in s.blocks if isinstance(b, Note)]
+        return as_page("\n\n".join([equations, *notes]), environment, page.command)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
 

@@ -282,6 +282,7 @@ class FormulaWriter:
                 *(names, self._program, self.problem.generic_sizes),
                 quick=second,
                 nonzero=() if second else self.numbers,
+                zeros=[self.problem.inputs[name].node for name in self.zeros],
             )
         short = shortener(node)
         shorteners[key] = shortener  # a search that was cut short is not repeated
@@ -358,9 +359,9 @@ class FormulaWriter:
         """The sizes for which the formulas of gradients hold."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         texts = {name: tree.text(f) for name, f in written.items() if f is not None}
-        inputs = [i for i in self.problem.inputs.values() if _is_number(i) and i.value is None]
-        free = [i.name for i in inputs if not known_positive(i.node)]
-        return Reach(texts, self.trials, free)
+        numbers = [i for i in self.problem.inputs.values() if _is_number(i) and not i.value]
+        may_be_zero = [i.name for i in numbers if not known_positive(i.node)]
+        return Reach(texts, self.trials, may_be_zero)
 
     @cached_property
     @within_budget()

@@ -5,7 +5,6 @@ gradient at random values at other, small sizes; if the program cannot have gene
 derived at the user's. The result is compared at further sizes, to know whether it holds there.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property, lru_cache, partial
@@ -15,7 +14,7 @@ from typing import Any
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
 from ...errors import EXPRESSION, GradcliError, if_applicable, result_or_error
-from ...graphs import OPS, Node, as_node, walk
+from ...graphs import OPS, Node, as_node, downstream, walk
 from ...graphs.shapes import GENERIC_SIZES, Shape
 from ...language.arguments.assumptions import with_properties
 from ...language.building.build import Builder
@@ -164,21 +163,26 @@ class Trial:
             return not np.allclose(result[at], expected[at], rtol=CLOSE, atol=CLOSE)
 
     def without_number(self, formula: str, name: str) -> Any:
-        """A mask of where a formula is nan or infinite, and the gradient of `name` is not."""
-        expected, result = self.expected(name), self.array(formula)
-        if expected is None or result is None:
-            return np.False_
-        return np.isfinite(expected) & ~np.isfinite(result)
-
-    def differs_at_pole(self, formula: str, name: str) -> bool:
-        """Whether a formula is nan where the gradient of `name` is not, or not finite where the
-        gradient is.
+        """A mask of where a formula is nan and the gradient of `name` is not, or the formula is
+        infinite and the gradient finite.
         """
         expected, result = self.expected(name), self.array(formula)
         if expected is None or result is None or np.shape(expected) != np.shape(result):
-            return False
+            return np.False_
         nan = np.isnan(result) & ~np.isnan(expected)
-        return bool(np.any(nan | (np.isinf(result) & np.isfinite(expected))))
+        return nan | (np.isinf(result) & np.isfinite(expected))
+
+    def has_pole(self, formula: str, number: str) -> bool:
+        """Whether an operation of a formula is infinite where an operand is 0 that depends on the
+        input `number`.
+        """
+        node = if_applicable(lambda: node_of(formula, self.problem))
+        if node is None:
+            return False
+        dependent = downstream(walk([node]), [self.problem.inputs[number].node])
+        own = dependent.difference(walk(self.problem.roots))
+        operands = (x for n in own for x in n.op.inputs_with_poles(n).values())
+        return any(x in dependent for x in operands)
 
     def cannot_read(self, formula: str) -> bool:
         """Whether a call such as `randn(3)` may mean either of two draws of the program."""
@@ -486,7 +490,7 @@ def formulas_that_pass(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[
 
 class Reach:
     """The sizes and values for which formulas hold; `formulas` are texts by name of the input,
-    `numbers` the names of inputs that are single numbers without a value.
+    `numbers` the names of inputs that are single numbers and may be 0.
     """
 
     def __init__(self, formulas: Mapping[str, str], trials: Trials, numbers: Collection[str] = ()):
@@ -514,18 +518,17 @@ class Reach:
 
     @cached_property
     def undefined_at_zero(self) -> dict[str, list[str]]:
-        """By input name, the numbers at whose 0 a formula is nan while the gradient is not, or is
-        infinite while the gradient is finite.
+        """By input name, the numbers at whose 0 a formula is not finite while the gradient is (see
+        `Trial.without_number`).
         """
         result: dict[str, list[str]] = {}
-        for number in self.numbers:
-            pole = re.compile(rf"(?:/|\blog).*\b{number}\b")
-            names = [name for name, formula in self.formulas.items() if pole.search(formula)]
-            for trial in self.trials.first[:1] if names else ():
+        for trial in self.trials.first[:1]:
+            for number in self.numbers:
+                with_pole = {n: f for n, f in self.formulas.items() if trial.has_pole(f, number)}
                 with np.errstate(all="ignore"):
-                    at_zero = if_applicable(partial(trial.at_zero, number))
-                    for name in names:
-                        if at_zero and at_zero.differs_at_pole(self.formulas[name], name):
+                    at_zero = with_pole and if_applicable(partial(trial.at_zero, number))
+                    for name, formula in with_pole.items() if at_zero else ():
+                        if np.any(at_zero.without_number(formula, name)):
                             result.setdefault(name, []).append(number)
         return result
 

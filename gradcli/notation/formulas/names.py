@@ -39,7 +39,6 @@ from .simplify import LARGE, stripped
 CONSTANT = ("input", "constant", "zeros", "ones")  # operators that names never replace
 OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2), the other leg of a right triangle
 INVERSES = {"asin": "sin", "acos": "cos", "atan": "tan", "asinh": "sinh", "atanh": "tanh"}
-POLES = {"div": (1,)} | dict.fromkeys(("log", "log2", "log10", "rsqrt", "reciprocal"), (0,))
 Change = Callable[[Node], Node]
 
 
@@ -48,7 +47,7 @@ class Names:
 
     A search starts with the definitions of the names in `opened` instead of their atoms, and may
     introduce these atoms again. Subexpressions of the `program` are written as they are there.
-    `nonzero` are inputs that formulas may divide by.
+    `nonzero` are inputs that formulas may divide by, `zeros` those whose value is 0.
     """
 
     def __init__(
@@ -57,8 +56,10 @@ class Names:
         opened: Collection[Node] = (),
         program: Collection[Node] = (),
         nonzero: Collection[Node] = (),
+        zeros: Collection[Node] = (),
     ):
-        self.opened, self.program, self.nonzero = opened, program, nonzero
+        self.opened, self.program = opened, program
+        self.nonzero, self.zeros = nonzero, zeros
         self.named_nodes = [n for n in names if n.op.name != "input"]
         self.atoms = {n: atom_of(n) for n in self.named_nodes}
         self.words = {self.atoms.get(n, n): name for n, name in names.items()}
@@ -187,9 +188,10 @@ class Names:
                 self.products.append((atom / f ** number_node(e), rest))
 
     @cached_property
-    def _divisors(self) -> set[Node]:
+    def divisors(self) -> set[Node]:
         """The nodes at whose zeros the program is not finite, and their factors."""
-        poles = (stripped(n.parents[k], {}) for n in walk(self.program) for k in _poles(n))
+        operands = (x for n in walk(self.program) for x in n.op.inputs_with_poles(n).values())
+        poles = (stripped(x, {}) for x in operands)
         return {f for x in poles for f in (x, *(product_of(x) or NOTHING).factors)}
 
     @cached_property
@@ -200,7 +202,7 @@ class Names:
         powers = (n for n in walk(self.program) if n.op.name in ("sqrt", "pow"))
         bases = (stripped(n.parents[0], {}) for n in powers if not _is_integral(n))
         factors = (f for x in bases for f in (x, *(product_of(x) or NOTHING).factors))
-        known = self._divisors.union(factors)
+        known = self.divisors.union(factors)
         return {x for x in self.nonzero if x not in known and not known_positive(x)}
 
     def has_same_definitions(self, other: "Names") -> bool:
@@ -270,7 +272,7 @@ class Names:
         """Whether a formula may divide by a factor: a divisor of the program, an input assumed not
         to be 0, or one known as positive.
         """
-        return f in self._divisors or f in self.amplitudes or known_positive(f)
+        return f in self.divisors or f in self.amplitudes or known_positive(f)
 
     def _with_names_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
         """Yield expanded sums with an atom in place of some factors of a term."""
@@ -281,13 +283,6 @@ class Names:
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
-
-
-def _poles(n: Node) -> tuple[int, ...]:
-    """The operands of a node at whose zeros it is infinite: b in a / b, x in log(x) and x ** -2."""
-    if n.op.name == "pow":
-        return (0,) * ((constant_value(n.parents[1]) or 0) < 0)
-    return POLES.get(n.op.name, ())
 
 
 def _is_integral(power: Node) -> bool:

@@ -38,6 +38,7 @@ ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
 FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
 SIGNED = 8.0  # for 1 + sign(x), which is harder to read than a mask
 AMPLITUDE = 4.125  # for a division that the program does not have
+BY_ZERO = 24.0  # for such a division by an input whose value is 0
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
@@ -51,7 +52,8 @@ class Shortener:
     """Finds short formulas in terms of `names`; intermediate results are cached for later calls.
 
     `program` are nodes that the user wrote; `generic_sizes` is as in `formula`. A `quick` search
-    keeps fewer candidates. Formulas may divide by the inputs in `nonzero`, where that saves much.
+    keeps fewer candidates. Formulas may divide by the inputs in `nonzero`, where that saves much,
+    and do not divide by those in `zeros`, other than where the program does.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Shortener:
         generic_sizes: GenericSizes | None = None,
         quick: bool = False,
         nonzero: Collection[Node] = (),
+        zeros: Collection[Node] = (),
     ):
         familiar = [stripped(n, {}) for n in program]
         self.with_style = DimensionStyle(familiar)
@@ -68,7 +71,7 @@ class Shortener:
         # searches start with the definitions of no names, of the last one, and of all
         all_opened = dict.fromkeys(((), tuple(named[-1:]), tuple(named)))
         self.searches = [
-            Search(Names(names, opened, familiar, nonzero), familiar, generic_sizes, quick)
+            Search(Names(names, opened, familiar, nonzero, zeros), familiar, generic_sizes, quick)
             for opened in all_opened
         ]
 
@@ -99,9 +102,9 @@ class Length:
 
     A row times a matrix counts more than a matrix times a column; `A.T` for a named A less than
     other transposes, but more within elementwise operations; a converted mask more than `where`;
-    operators that PyTorch lacks count most. A division by one of the `amplitudes` counts more, as
-    the formula does not hold at 0. Nodes in `familiar`, those of the user's program, have no
-    penalties.
+    operators that PyTorch lacks count most. A division by an input in `divisors` counts more by
+    the number there, as the formula does not hold at 0. Nodes in `familiar`, those of the user's
+    program, have no penalties.
     """
 
     def __init__(
@@ -109,10 +112,10 @@ class Length:
         names: Mapping[Node, Name],
         familiar: Collection[Node],
         generic_sizes: GenericSizes | None,
-        amplitudes: Collection[Node] = (),
+        divisors: Mapping[Node, float],
     ):
         self.writer = Writer(names, generic_sizes, familiar)
-        self.amplitudes = amplitudes
+        self.divisors = divisors
         self.names, self.generic_sizes = names, generic_sizes is not None
         self.ends = {*names, *familiar}
         self.sizes: dict[int, float] = {}
@@ -159,7 +162,7 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
             penalty += INNER_TRANSPOSE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
-            penalty += SIGNED * _is_signed_mask(n) + AMPLITUDE * self._divides_by_amplitude(n)
+            penalty += SIGNED * _is_signed_mask(n) + self._of_divisors(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
@@ -168,10 +171,11 @@ class Length:
         self.penalties[n] = penalty
         return penalty
 
-    def _divides_by_amplitude(self, n: Node) -> bool:
-        if not self.amplitudes or n.op.name != "div":
-            return False
-        return any(f in self.amplitudes for f in _factors(n.parents[1]))
+    def _of_divisors(self, n: Node) -> float:
+        """What counts more in a division by one of the `divisors`."""
+        if not self.divisors or n.op.name != "div":
+            return 0.0
+        return max((self.divisors.get(f, 0.0) for f in _factors(n.parents[1])), default=0.0)
 
     def _is_row(self, n: Node) -> bool:
         """Whether `n` is written as a row times a matrix."""
@@ -264,7 +268,9 @@ class Search:
         self.normal = Rewriter(NORMALISING)
         in_program = dict.fromkeys([*familiar, *(names.with_atoms(n) for n in familiar)])
         self.divisors = divisors_of(in_program)
-        self.length = Length(names.words, in_program, generic_sizes, names.amplitudes)
+        by_zero = {x: BY_ZERO for x in names.zeros if x not in names.divisors}
+        new_divisors = dict.fromkeys(names.amplitudes, AMPLITUDE) | by_zero
+        self.length = Length(names.words, in_program, generic_sizes, new_divisors)
         self.remaining, self.used_definitions = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost

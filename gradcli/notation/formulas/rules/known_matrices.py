@@ -35,9 +35,9 @@ def is_triangular(x: Node, side: str, depth: int = MAX_DEPTH) -> bool:
     if name in ("add", "sub", "matmul"):
         whole = all(i.ndim == 2 if name == "matmul" else i.shape == x.shape for i in parts)
         return whole and all(is_triangular(i, side, depth - 1) for i in parts)
-    numbers = [i for i in parts if i.shape]
-    scaled = name in ("mul", "div") and len(numbers) == 1 and numbers[0] is parts[0]
-    return scaled and is_triangular(numbers[0], side, depth - 1)
+    tensors = [i for i in parts if i.shape]
+    scaled = name in ("mul", "div") and len(tensors) == 1 and tensors[0] is parts[0]
+    return scaled and is_triangular(tensors[0], side, depth - 1)
 
 
 def _same_triangle(*nodes: Node) -> bool:
