@@ -40,11 +40,14 @@ TIE = 0.4  # costs that differ by less differ only in ranks
 
 
 class Step(NamedTuple):
-    """One change: the error that it corrects, a sentence why that is raised, and a remark."""
+    """One change: the error that it corrects, a sentence why that is raised, and a remark; the
+    program before it.
+    """
 
     message: str
     why: str
     note: str
+    before: str
 
 
 class Correction(NamedTuple):
@@ -101,7 +104,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     if failure.type in ("SyntaxError", "IndentationError"):
         for source, why in repairs(reading.source, failure):
             if source != reading.source and parses(source):
-                yield Step(failure.message, why, ""), Proposal(source)
+                yield Step(failure.message, why, "", reading.source), Proposal(source)
         return
     for kind, match in kinds(failure.message):
         try:
@@ -110,7 +113,8 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
             return
         for proposal in proposed(kind, case):
             if parses(proposal.source):
-                yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
+                why = proposal.why or kind.why
+                yield Step(failure.message, why, proposal.note, reading.source), proposal
 
 
 UNDONE = re.compile(
