@@ -19,12 +19,12 @@ from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
 from ..steps import (
+    computed_by,
     is_added_to_row,
     is_spread,
     is_weighted_by_row,
     operands,
     records,
-    records_behind,
 )
 from .case import Case, Proposal
 from .table import Kind, kinds
@@ -147,11 +147,6 @@ def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
 def makes_matrix(record: Record) -> bool:
     """Whether an operation of a column and a row broadcasts both, which is seldom meant."""
     return is_spread(record) or is_added_to_row(record) or is_weighted_by_row(record)
-
-
-def computed_by(reading: Reading) -> Iterator[Record]:
-    """The grad_fns of the tensors that a program has named, and those before them."""
-    return records_behind(a.tensor.record for a in reading.trace.assignments if readable(a.tensor))
 
 
 def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:
