@@ -576,10 +576,12 @@ def _plain(record: Record) -> str:
 def ignored_targets(reading: Reading, text: Text) -> Iterator[Finding]:
     """The finding that a loss is nan because it ignores all of its targets."""
     for record in computed_by(reading):
-        output, (scores, *targets) = result(record), operands(record) or [None]
+        output, given = result(record), operands(record)
         mean = record.name.startswith("NllLoss") and output is not None and output.numel == 1
-        if mean and np.isnan(output.data).all() and np.isfinite(scores.data).all():
-            value = targets[0].data.flat[0]
+        if not mean or output is None or len(given) < 2:
+            continue
+        if np.isnan(output.data).all() and np.isfinite(given[0].data).all():
+            value = given[1].data.flat[0]
             yield Finding(
                 "ignored",
                 f"The loss of line {record.line} is nan: it ignores all targets",
