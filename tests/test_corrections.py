@@ -25,7 +25,7 @@ from gradcli.explanation.reading.corrections.table import NO_CURE, table
 from gradcli.explanation.reading.corrections.text import Text
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render_documents
-from gradcli.snippets.reading import Reading, read
+from gradcli.snippets.reading import Reading, is_random, read
 
 PACKAGE = "gradcli.explanation.reading.corrections"
 FOLDER = Path(__file__).parent / "snippets"
@@ -741,6 +741,15 @@ SURPRISES = {
         "        self.layers = [torch.nn.Linear(1, 1)]\n        self.w = torch.nn.Linear(1, 1)\n"
         "net = Net()\nprint(len(list(net.parameters())))"
     ),
+    "ignored": (
+        "x = torch.ones(2, 3, requires_grad=True)\n"
+        "loss = torch.nn.functional.cross_entropy(x, torch.tensor([-100, -100]))\nloss.backward()"
+    ),
+    "nothing-loaded": (
+        "net = torch.nn.Linear(1, 1)\nown = net.state_dict()\n"
+        "saved = {'module.' + k: v for k, v in own.items()}\n"
+        "own.update({k: v for k, v in saved.items() if k in own})\nnet.load_state_dict(own)"
+    ),
     "last-digits": "x = torch.tensor([2.0, 3.0])\nprint(x.log().sum().item())",
     "old-advice": "from torch.autograd import Variable\nx = Variable(torch.ones(2))",
 }
@@ -762,6 +771,91 @@ def test_what_runs_and_surprises(kind: str) -> None:
     """One finding, of this kind."""
     found = findings(read(f"import torch\n{SURPRISES[kind]}\n"))
     assert [f.kind for f in found] == [kind]
+
+
+def test_the_gradient_of_a_bias_before_a_normalisation_is_only_rounding() -> None:
+    """In exact arithmetic it is 0: the normalisation subtracts the mean, and the bias with it."""
+    program = (
+        "import torch\ntorch.manual_seed(0)\n"
+        "net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))\n"
+        "opt = torch.optim.{}(net.parameters(), lr=0.1)\n"
+        "(net(torch.randn(5, 2)) ** 3).sum().backward()\nopt.step()\n"
+    )
+    kinds = [{f.kind for f in findings(read(program.format(o)))} for o in ("Adam", "SGD")]
+    assert kinds == [{"only-rounding"}, set()]
+
+
+def test_a_derivative_without_its_graph_is_the_reason() -> None:
+    """With create_graph=True PyTorch fills c.grad."""
+    program = (
+        "import torch\nw = torch.ones(2, requires_grad=True)\nc = torch.ones(2, requires_grad=True)\n"
+        "g = torch.autograd.grad((c * w ** 2).sum(), w)[0]\n((w - g) ** 2).sum().backward()\n"
+        "print(c.grad)\n"
+    )
+    (finding,) = findings(read(program))
+    assert (finding.kind, finding.cure) == ("no-gradient", "create_graph=True in line 4.")
+
+
+@pytest.mark.parametrize(
+    ("program", "random"),
+    [
+        ("x = torch.randn(2, requires_grad=True)\nx.sum().backward()\nprint(x.grad)", False),
+        ("print(torch.randn(2, 3).shape)", False),
+        ("print(torch.randn(2))", True),
+        ("print(torch.randperm(9))", True),
+        ("import random\nprint(random.randint(0, 10**9))", True),
+        ("import numpy as np\nprint(np.random.randint(1000))", True),
+    ],
+)
+def test_whether_the_output_depends_on_a_seed(program: str, random: bool) -> None:
+    assert is_random(read(f"import torch\n{program}\n")) is random
+
+
+REASONS = {
+    "class Net:\n    def __init__(self):\n        self.fc1 = 1\nNet().fc_1": "Net has no fc_1: it has fc1.",
+    "torch.nn.Bilinear(2, 3, 1)(torch.ones(1, 2))": "The call leaves out 'input2', which Bilinear needs",
+    # the correction is made in two steps, of which the second changes only what the first wrote
+    (
+        "import copy\nx = torch.ones(2, requires_grad=True)\nz = copy.deepcopy(x * 2)\nz.sum().backward()"
+    ): "Copying a computed tensor would require copying its graph.",
+}
+
+
+@pytest.mark.parametrize("program", REASONS)
+def test_reasons_are_about_the_program_as_it_is_written(program: str) -> None:
+    (finding, *_) = findings(read(f"import torch\n{program}\n"))
+    assert finding.why.startswith(REASONS[program])
+    assert "Then" not in finding.why
+
+
+CURED = {
+    "h = None\nfor t in range(2):\n    k = torch.ones(1, 2)\n    h = torch.cat([h, k])": (
+        "line 5:  h = k if h is None else torch.cat([h, k])"
+    ),
+    "x = torch.ones(2, requires_grad=True)\nx.grad[0] = 1\ny = x.sum()\ny.backward()": (
+        "without line 3\nafter line 5:  x.grad[0] = 1"
+    ),
+    (
+        "net = torch.nn.Linear(1, 1)\nsaved = {'module.' + k: v for k, v in net.state_dict().items()}\n"
+        "saved = {k: v for k, v in saved.items() if k in net.state_dict()}\nnet.load_state_dict(saved)"
+    ): (
+        "line 4:  saved = {k.removeprefix('module.'): v for k, v in saved.items() "
+        "if k.removeprefix('module.') in net.state_dict()}"
+    ),
+    (
+        "G = torch.tensor(2.0, requires_grad=True)\nD = torch.tensor(3.0, requires_grad=True)\n"
+        "fake = (G * 0.5).exp()\nd_loss = (D * fake - 1) ** 2\nd_loss.backward()\n"
+        "g_loss = -D * fake\ng_loss.backward()"
+    ): "line 5:  d_loss = (D * fake.detach() - 1) ** 2",
+}
+
+
+@pytest.mark.parametrize("program", CURED)
+def test_changes_that_are_meant(program: str) -> None:
+    reading = read(f"import torch\n{program}\n")
+    cured = correction(reading)
+    assert cured is not None
+    assert in_words(reading.source, cured.source) == CURED[program]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Runs a program, and records its prints, backward passes and errors."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -92,6 +93,39 @@ def read(
     trace.unseeded, trace.unsure = MODE.unseeded, MODE.unsure
     trace.near_ties = MODE.near_ties
     return Reading(source, outcome, trace, echo, imports)
+
+
+class _OtherSeed:
+    """The setting for a program that starts with another random seed."""
+
+    start = 1
+
+    def names(self) -> Mapping[str, Any]:
+        """No additional names."""
+        return {}
+
+    def change(self, tree: ast.Module) -> ast.Module:
+        """The tree as it is."""
+        return tree
+
+
+DRAWN = re.compile(r"\d\.\d{3}")  # a number that was most likely computed from random ones
+
+
+def is_random(reading: Reading) -> bool:
+    """Whether the output or the error of a program depends on a random seed that it does not set.
+    If the output has no fractions, the program is run once more, with another seed.
+    """
+    outcome = reading.outcome
+    if not reading.trace.unseeded or DRAWN.search(outcome.stdout):
+        return reading.trace.unseeded
+    if not outcome.stdout and not outcome.exception:
+        return False
+    again = read(
+        reading.source, echo=reading.echo, imports=reading.imports, setting=_OtherSeed()
+    ).outcome
+    errors = [e and (e.message, e.line) for e in (outcome.exception, again.exception)]
+    return outcome.stdout != again.stdout or errors[0] != errors[1]
 
 
 def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:

@@ -11,7 +11,7 @@ from ...limits import Limits
 from ...notation.tree import Token
 from ...snippets.pages import read_all
 from ...snippets.python.machine import Failure, Refusal
-from ...snippets.reading import Reading
+from ...snippets.reading import Reading, is_random
 from ...snippets.trace import Backward
 from ..blocks import (
     Block,
@@ -221,9 +221,10 @@ def _program(reading: Reading) -> list[Section]:
             rows = [r for row in raised[number].split("\n") for r in wrap(row, WIDE) or [""]]
             lines += [f"     #> {row}" for row in rows[:MOST_PRINTED]]
     blocks: list[Block] = [Code("\n".join(lines), "python")]
-    if reading.trace.unseeded:
+    unseeded = is_random(reading)
+    if unseeded:
         blocks.append(Prose(words(UNSEEDED)))
-    remark = words("with the random numbers of seed 0") if reading.trace.unseeded else ()
+    remark = words("with the random numbers of seed 0") if unseeded else ()
     return [Section("program", words("Program"), remark, tuple(blocks))]
 
 

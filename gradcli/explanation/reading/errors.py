@@ -3,7 +3,9 @@ PyTorch raises it, and the smallest correction.
 """
 
 import ast
+import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 
 from ...snippets.eager.tensor import Record, Saved, Tensor
 from ...snippets.eager.views import readable
@@ -43,9 +45,34 @@ def _why(reading: Reading, message: str, cured: Correction | None) -> str:
     if cured is None:
         return _of_records(reading, message) or next((k.why for k, _ in kinds(message)), "")
     first, *others = cured.steps
-    later = [s for s in others if s.message != first.message]
+    sources = [*(s.before for s in others), cured.source]
+    later = [
+        step
+        for step, after in zip(others, sources[1:])
+        if step.message != first.message and changes_original(reading.source, step.before, after)
+    ]
     why = _of_records(reading, message) or first.why
     return " ".join([why, *[f"Then: {s.why}" for s in later]])
+
+
+def changes_original(original: str, before: str, after: str) -> bool:
+    """Whether a change of a corrected program concerns the original, not only text that an earlier
+    change put there.
+    """
+    removed = [
+        "".join(words)
+        for old, new in _replaced(before.split("\n"), after.split("\n"))
+        for words, _ in _replaced(*(re.findall(r"\w+|\s+|.", "\n".join(x)) for x in (old, new)))
+    ]
+    removed = [text for text in removed if text]
+    return not removed or any(text in original for text in removed)
+
+
+def _replaced(before: list[str], after: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """The parts of two lists in which they differ."""
+    for kind, i, j, k, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield before[i:j], after[k:end]
 
 
 def _of_records(reading: Reading, message: str) -> str:

@@ -16,6 +16,7 @@ from ...notation import tree
 from ...pasted.problems import BackwardProblem, Unexplained, pose_backward
 from ...snippets.eager.tensor import Record, Tensor
 from ...snippets.eager.views import readable
+from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..formulas.formula_writer import writer_of
@@ -252,6 +253,11 @@ def records_behind(starts: Iterable[Any]) -> Iterator[Record]:
         stack += [e.record for e in record.edges if e and isinstance(e.record, Record)]
 
 
+def computed_by(reading: Reading) -> Iterator[Record]:
+    """The grad_fns of the tensors that a program has named, and those before them."""
+    return records_behind(a.tensor.record for a in reading.trace.assignments if readable(a.tensor))
+
+
 def operands(record: Record) -> list[Tensor]:
     """The tensor operands of an operation; [] if they are not known."""
     call = record.call
@@ -259,14 +265,26 @@ def operands(record: Record) -> list[Tensor]:
     return [t for t in given if isinstance(t, Tensor)] if isinstance(given, tuple) else []
 
 
+def layer_operands(record: Record) -> list[Tensor]:
+    """The tensors that were passed to a layer such as linear, of which an operation is a part;
+    those of the operation itself if it is no such part.
+    """
+    return list(record.composed.operands) if record.composed else operands(record)
+
+
 COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
 
 
 def is_spread(record: Record) -> bool:
-    """Whether a loss such as mse_loss broadcasts (n, 1) and (n,), so that it compares all pairs."""
-    shapes = [t.shape for t in operands(record)]
-    pair = record.name.startswith(COMPARING) and len(shapes) == 2
-    return pair and _column_and_row(*shapes)
+    """Whether a loss such as mse_loss broadcasts (n, 1) and (n,), so that it compares all pairs.
+    A difference of a column and a 1×n matrix, or of two views of one tensor, is meant.
+    """
+    given = operands(record)
+    if not record.name.startswith(COMPARING) or len(given) != 2:
+        return False
+    a, b = given
+    meant = a.ndim == b.ndim or np.may_share_memory(a.data, b.data)
+    return _column_and_row(a.shape, b.shape) and not (meant and record.name.startswith("Sub"))
 
 
 def is_added_to_row(record: Record) -> bool:

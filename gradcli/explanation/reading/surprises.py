@@ -20,9 +20,20 @@ from ..why.answer import Element, Why
 from .changes import Finding, evidence, numbers
 from .corrections.in_place import base_of, in_place_calls, written
 from .corrections.nodes import dotted, keyword, method, owner
-from .corrections.text import Text
-from .digits import last_digits
-from .steps import analysis_of, is_spread, is_weighted_by_row, operands, operation, records, result
+from .corrections.probing import place_of, places_of, probed
+from .corrections.text import Edit, Text
+from .digits import cancelled, last_digits
+from .steps import (
+    analysis_of,
+    computed_by,
+    is_spread,
+    is_weighted_by_row,
+    operands,
+    operation,
+    records,
+    result,
+)
+from .uses import gradient_is_read, optimisers_of
 
 Look = Callable[[Reading, Text], Iterator[Finding]]
 
@@ -331,10 +342,11 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
             not wants
             or tensor in reached
             or tensor.grad is not None
-            or not _gradient_is_used(reading, tensor, name)
+            or not (gradient_is_read(reading, name) or any(optimisers_of(reading, tensor)))
         ):
             continue
-        added = _derivatives_of(reading, tensor, name)
+        added = _without_graph(reading, text, tensor, name)
+        added = added or _derivatives_of(reading, tensor, name)
         cut = None if added else _cut(reading, text)
         reason = cut[1] if cut else "No output of a backward pass was computed from it."
         use = added[1] if added else f"Use {name} in the loss, or remove it."
@@ -352,6 +364,31 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
         return
 
 
+def _without_graph(
+    reading: Reading, text: Text, tensor: Tensor, name: str
+) -> tuple[str, str] | None:
+    """The reason and the advice for a leaf that the loss would reach through a derivative, were
+    that computed with create_graph=True; None if it would not.
+    """
+    for back in reading.trace.backwards:
+        if back.kind != "grad" or tensor not in back.leaves:
+            continue
+        calls = [n for n in text.nodes_of(back.line) if isinstance(n, ast.Call)]
+        calls = [n for n in calls if method(n) == "grad" and not keyword(n, "create_graph")]
+        for call in calls:
+            end = text.end(call) - 1
+            changed = text.edited(Edit(end, end, ", create_graph=True"))
+            after = reading.again(changed)
+            called = after.trace.called
+            if any(called.get(x) == name for b in after.backwards[-1:] for x in b.leaves):
+                return (
+                    f"Line {back.line} computes the derivative without its graph, and {name} is "
+                    "in the loss only through it.",
+                    f"create_graph=True in line {back.line}.",
+                )
+    return None
+
+
 def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, str] | None:
     """The reason and the advice for a leaf without gradient, if the loss consists of derivatives of
     another output, as in a PINN: None otherwise.
@@ -365,20 +402,6 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
                 f"such as a boundary condition, gives {name} a gradient.",
             )
     return None
-
-
-def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
-    """Whether a program reads a tensor's .grad, or an optimiser updates the tensor."""
-    source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
-    looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)
-    if looped or re.search(rf"\b{re.escape(name)}\.grad\b", source):
-        return True
-    for value in reading.outcome.scope.values():
-        fields = getattr(value, "fields", None) or {}
-        groups = fields.get("param_groups", ()) if fields.get("_stepped") else ()
-        if any(tensor is p for group in groups for p in group["params"]):
-            return True
-    return False
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
@@ -550,6 +573,48 @@ def _plain(record: Record) -> str:
     return record.name.partition("Backward")[0]
 
 
+def ignored_targets(reading: Reading, text: Text) -> Iterator[Finding]:
+    """The finding that a loss is nan because it ignores all of its targets."""
+    for record in computed_by(reading):
+        output, given = result(record), operands(record)
+        mean = record.name.startswith("NllLoss") and output is not None and output.numel == 1
+        if not mean or output is None or len(given) < 2:
+            continue
+        if np.isnan(output.data).all() and np.isfinite(given[0].data).all():
+            value = given[1].data.flat[0]
+            yield Finding(
+                "ignored",
+                f"The loss of line {record.line} is nan: it ignores all targets",
+                f"All targets are {value}, which ignore_index leaves out of the mean: it is 0 / 0. "
+                "The gradient is 0.",
+                "Skip a batch without targets, or use other targets.",
+                record.line,
+                evidence(reading, (record.line, "is the mean of no terms")),
+            )
+            return
+
+
+def nothing_loaded(reading: Reading, text: Text) -> Iterator[Finding]:
+    """The finding that {k: v for k, v in state.items() if k in own} is empty."""
+    if ".load_state_dict(" not in reading.source or reading.outcome.exception:
+        return
+    found = [n for n in ast.walk(text.tree) if isinstance(n, ast.DictComp)]
+    found = [n for n in found if any(" in " in text.of(t) for g in n.generators for t in g.ifs)]
+    values = probed(reading, places_of(found)) if found else {}
+    for node in found:
+        if values.get(place_of(node)) == {}:
+            (test, *_) = [t for g in node.generators for t in g.ifs]
+            yield Finding(
+                "nothing-loaded",
+                f"Line {node.lineno} leaves nothing to load",
+                f"No name of the state passes `{text.of(test)}`: the module keeps its own values.",
+                'Compare the names; often one has a prefix: k.removeprefix("module.").',
+                node.lineno,
+                evidence(reading, (node.lineno, "is empty")),
+            )
+            return
+
+
 # ---- modes and outdated code ---------------------------------------------------------------------
 
 
@@ -637,5 +702,8 @@ FINDERS: tuple[Look, ...] = (
     softmax_twice,
     graph_of_gradient,
     old_advice,
+    ignored_targets,
+    nothing_loaded,
+    cancelled,
     last_digits,
 )

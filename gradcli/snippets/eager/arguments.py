@@ -28,6 +28,9 @@ SECOND_ARGUMENTS = {  # the names of second arguments
     **{"outer": "vec2", "dist": "other", "vdot": "other"},
 }
 OVERLOADED = ("mm", "bmm")  # the error depends on which argument is missing
+JOINING = ("hstack", "vstack", "dstack", "column_stack", "row_stack")  # take a list of tensors
+OF_SEVERAL = ("block_diag", "cartesian_prod", "broadcast_tensors", "meshgrid")  # take *tensors
+AT_LEAST = ("atleast_1d", "atleast_2d", "atleast_3d")  # take a tensor, or a list of tensors
 NN_FUNCTIONS = frozenset((
     *("linear", "relu", "gelu", "silu", "softplus", "leaky_relu", "elu", "dropout", "mish"),
     *("selu", "celu", "one_hot", "hardtanh", "relu6"),
@@ -64,6 +67,16 @@ def check_tensors(
             raise error("TypeError", text)
         if len(args) > 1 and name in SECOND_ARGUMENTS and not isinstance(args[1], Tensor):
             raise _no_tensor(m, name, SECOND_ARGUMENTS[name], 2, args[1])
+        if name in JOINING:
+            tensor_list(m, args[0], name)
+        elif name in OF_SEVERAL:
+            listed = name == "meshgrid" and isinstance(args[0], list | tuple)
+            tensor_list(m, args[0] if listed else args, name)
+        elif name in AT_LEAST and not isinstance(args[0], Tensor):
+            if not isinstance(args[0], list | tuple):
+                raise no_overload(m, name, args, [("Tensor input",), ("tuple of Tensors tensors",)])
+            if args[0]:
+                tensor_list(m, args[0], name)
         if name == "norm" and not isinstance(args[0], Tensor):
             raise _no_attribute(m, args[0], "layout")
     elif path == "torch.linalg":
@@ -80,6 +93,34 @@ def check_tensors(
 
 TARGETED = (*COMPARE_SIZES, *INNER, "kl_div")
 LOSSES = (*TARGETED, "cosine_embedding_loss", "margin_ranking_loss")
+
+
+NO_LISTS = (
+    *("dict", "dict_values", "dict_keys", "dict_items", "set", "generator", "map", "zip"),
+    *("collections.deque", "NoneType", "bool", "int", "float"),
+)
+
+
+def tensor_list(m: Machine, tensors: Any, name: str) -> list[Tensor]:
+    """The items of `tensors`, the argument of a function that joins tensors, such as cat. Raises
+    PyTorch's error if it is no list or tuple of tensors.
+    """
+    kind = m.class_of(tensors).shown
+    if isinstance(tensors, Tensor) or kind in NO_LISTS:
+        text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
+        raise error("TypeError", text)
+    parts = list(m.iterate(tensors))
+    for place, part in enumerate(parts):
+        if not isinstance(part, Tensor):
+            kind = m.class_of(part).name
+            text = f"expected Tensor as element {place} in argument 0, but got {kind}"
+            raise error("TypeError", text)
+    if not parts and name.startswith(("cat", "concat")):
+        raise error("ValueError", "torch.cat(): expected a non-empty list of Tensors")
+    if not parts:
+        text = f"{name.replace('row_stack', 'vstack')} expects a non-empty TensorList"
+        raise error("RuntimeError", text)
+    return parts
 
 
 def _check_reduction(name: str, reduction: Any) -> None:
@@ -179,8 +220,10 @@ def mismatch_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str
 def _unmatched(
     m: Machine, wanted: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]
 ) -> str:
-    """The part of a message that says which arguments do not match a signature."""
-    known = [w.partition(" = ")[0].rpartition(" ")[2] for w in wanted]
+    """The part of a message that says which arguments do not match a signature. PyTorch takes the
+    last word of a parameter for its name: None for `Tensor min = None`, whose type is `Tensor min =`.
+    """
+    known = [w.rpartition(" ")[2] for w in wanted]
     wrong = [n for n in named if n not in known[len(args) :]]
     if wrong:
         return f"keywords were incorrect: {', '.join(wrong)}"
@@ -195,7 +238,7 @@ def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
     """The type of an argument, between exclamation marks if PyTorch reports it as mismatched, as it
     always does for a parameter that accepts several types, such as Number.
     """
-    kind = wanted.partition(" = ")[0].rpartition(" ")[0]
+    kind = wanted.rpartition(" ")[0]
     actual = kind_of(m, value)
     if actual == kind or (kind == "float" and actual == "int"):
         return name + actual

@@ -12,7 +12,7 @@ from ...operators.losses import as_reduction
 from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
 from .apply import apply, call_operator, cast
-from .arguments import check_where
+from .arguments import check_where, tensor_list
 from .autocast import autocast
 from .checks import (
     check_broadcast,
@@ -219,7 +219,7 @@ def _named_axis(dim: int, named: dict[str, int]) -> int:
 def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     """Tensors of one shape joined along a new dimension."""
     dim = _named_axis(dim, axis)
-    parts = _listed(m, tensors, "stack")
+    parts = tensor_list(m, tensors, "stack")
     for place, part in enumerate(parts):
         if part.shape != parts[0].shape:
             raise error(
@@ -232,7 +232,7 @@ def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
 
 def _define_cat(name: str) -> None:
     def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
-        return _joined(_listed(m, tensors, name), _named_axis(dim, axis))
+        return _joined(tensor_list(m, tensors, name), _named_axis(dim, axis))
 
     define("torch", name=name)(cat)
 
@@ -261,33 +261,6 @@ def _joined(parts: list[Tensor], dim: int) -> Tensor:
                     f"but got size {b} for tensor number {place} in the list.",
                 )
     return calls.call("cat", [parts, where], {})
-
-
-NO_LISTS = (
-    *("dict", "dict_values", "dict_keys", "dict_items", "set", "generator", "map", "zip"),
-    "collections.deque",
-)
-
-
-def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
-    """The items of `tensors`, the argument of cat or stack. Raises PyTorch's error if it is no list
-    or tuple of tensors.
-    """
-    kind = m.class_of(tensors).shown
-    if isinstance(tensors, Tensor) or kind in NO_LISTS:
-        text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
-        raise error("TypeError", text)
-    parts = list(m.iterate(tensors))
-    for place, part in enumerate(parts):
-        if not isinstance(part, Tensor):
-            kind = m.class_of(part).name
-            text = f"expected Tensor as element {place} in argument 0, but got {kind}"
-            raise error("TypeError", text)
-    if not parts and name != "stack":
-        raise error("ValueError", "torch.cat(): expected a non-empty list of Tensors")
-    if not parts:
-        raise error("RuntimeError", f"{name} expects a non-empty TensorList")
-    return parts
 
 
 @define("torch", "Tensor")

@@ -173,9 +173,9 @@ def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> T
 
 
 @define("Tensor", name="uniform_")
-def _uniform(m: Machine, self: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
+def _uniform(m: Machine, self: Tensor, a: float = 0.0, to: float = 1.0, **_: Any) -> Tensor:
     check_writable(self)
-    return overwritten(self, _uniform_numbers(self, a, b, _), "UniformBackward0")
+    return overwritten(self, _uniform_numbers(self, a, to, _), "UniformBackward0")
 
 
 @define("Tensor", name="normal_")

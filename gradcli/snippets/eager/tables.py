@@ -127,7 +127,8 @@ PYTHON_METHODS = ("backward", "register_hook", "register_post_accumulate_grad_ho
 CHECKED_METHODS = frozenset(  # methods whose arguments are checked before the call
     (
         *("permute", "expand", "repeat", "matmul", "view", "reshape"),
-        *("sum", "mean", "max", "min", "std", "var", "clamp", "clip"),
+        *("sum", "mean", "max", "min", "std", "var", "clamp", "clip", "clamp_", "clip_"),
+        *("uniform_", "normal_"),
     )
 )
 CHECKED_FUNCTIONS = frozenset(

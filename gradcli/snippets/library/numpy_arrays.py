@@ -585,7 +585,7 @@ def _random() -> Module:
 
     def seeded(seed: Any) -> Any:
         MODE.unseeded |= seed is None
-        return 0 if seed is None else seed
+        return MODE.start if seed is None else seed
 
     def seed(m: Machine, seed: Any = None) -> None:
         state["generator"] = np.random.RandomState(seeded(seed))

@@ -123,7 +123,7 @@ class Random:
     def __init__(self) -> None:
         import random  # imported on first use, as that takes ten milliseconds
 
-        self.generator, self.seeded = random.Random(0), False
+        self.generator, self.seeded = random.Random(MODE.start), False
 
     def draw(self, m: Any, name: str, *args: Any, **named: Any) -> Any:
         """Call a method of the generator."""
@@ -133,7 +133,7 @@ class Random:
     def seed(self, m: Any, a: Any = None, version: Any = 2) -> None:
         """random.seed. Without an argument, the seed is 0 and not a random one as in Python."""
         self.seeded = a is not None
-        host_call(m, self.generator.seed, (a if self.seeded else 0, version), {})
+        host_call(m, self.generator.seed, (a if self.seeded else MODE.start, version), {})
 
     def choice(self, m: Any, values: Any) -> Any:
         """random.choice."""

@@ -1,6 +1,7 @@
 """Corrections for a second backward pass through a graph that was freed."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,6 +39,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from emptied(case)
     yield from detached_for_other(case)
     yield from detached_for_critic(case)
+    yield from detached_by_name(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
     yield from computed_in_init(case)
@@ -61,7 +63,21 @@ def freed(case: Case) -> Iterator[Proposal]:
 def kept(case: Case, calls: list[ast.Call], note: str) -> Iterator[Proposal]:
     """Pass retain_graph=True to backward passes."""
     edits = [case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(calls)]
-    yield from case.change(*edits, note=note)
+    yield from case.change(*edits, note=" ".join(filter(None, [note, added_up(case)])))
+
+
+def added_up(case: Case) -> str:
+    """A remark on the leaves whose .grad, which the program reads, gets the gradients of two losses
+    of different lines; "" if there are none.
+    """
+    ways = [w for w in case.reading.trace.backwards if w.kind == "backward"]
+    if len({w.line for w in ways}) < 2 or re.search(r"zero_|\.grad *=", case.source):
+        return ""
+    last = ways[-1]
+    before = {leaf for w in ways[:-1] if w.line != last.line for leaf in w.leaves}
+    names = [last.called.get(leaf, "") for leaf in last.leaves if leaf in before]
+    read = [f"{n}.grad" for n in names if n and case.reads_grad(n)]
+    return f"{' and '.join(read)}: the gradients of both losses add up." if read else ""
 
 
 def freeing(case: Case) -> list[ast.Call]:
@@ -118,6 +134,28 @@ def detached_for_critic(case: Case) -> Iterator[Proposal]:
             *[case.appending(c.args[0], ".detach()") for c in own],
             note="The loss with real data trains the discriminator; the other one trains "
             "the generator.",
+        )
+
+
+DISCRIMINATORS = {"d", "disc", "discriminator", "critic", "dis"}  # words in names of losses
+GENERATORS = {"g", "gen", "generator"}
+
+
+def detached_by_name(case: Case) -> Iterator[Proposal]:
+    """Detach the generated tensor in d_loss, if g_loss is computed from it too."""
+    for first, second in [(a, b) for a in freeing(case) for b in case.here if a is not b]:
+        roots = [r for r in (case.root(first), case.root(second)) if r is not None]
+        words = [set(re.findall(r"[a-z]+|[A-Z]", dotted(r))) for r in roots]
+        lower = [{w.lower() for w in of_name} for of_name in words]
+        if len(lower) < 2 or not (lower[0] & DISCRIMINATORS and lower[1] & GENERATORS):
+            continue
+        own, other = (case.slice_of(r, case.line) for r in roots)
+        shared = {n for s in other for n in names_in(value_of(s))}
+        read = [n for s in own if s not in other for n in within(value_of(s), ast.Name)]
+        read = [n for n in read if n.id in shared and is_computed(case.values.get(n.id))]
+        yield from case.change(
+            *[case.appending(n, ".detach()") for n in read],
+            note=f"{case.of(roots[0])} trains the discriminator only.",
         )
 
 

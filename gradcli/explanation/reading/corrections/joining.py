@@ -18,6 +18,7 @@ from .nodes import (
     names_in,
     number_of,
     owner,
+    value_of,
     within,
 )
 from .numbers import without_array
@@ -268,12 +269,16 @@ def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
             yield case.replaced(item, name, why=why)
 
 
+JOINING = ("stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack")
+
+
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors; the tensor that an array is taken from, or the array as a tensor."""
-    for node in case.calls("stack", "cat"):
+    for node in case.calls(*JOINING):
         if not node.args:
             continue
         (joined, *_) = node.args
+        yield from begun_with_none(case, node)
         yield from arrays_joined(case, elements(joined))
         for form in ("torch.tensor({})", "torch.tensor([{}])"):
             yield from case.change(*case.numbers_as(form, elements(joined)))
@@ -289,6 +294,23 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         for item in [a for s in case.calls("append", everywhere=True) for a in s.args[:1]]:
             if isinstance(item, ast.Call) and method(item) == "item":
                 yield case.without(item)
+
+
+def begun_with_none(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Write `k if h is None else cat([h, k])` for cat([h, k]), where h is None at first."""
+    items = elements(call.args[0])
+    for item in [e for e in items if dotted(e)]:
+        begun = [value_of(s) for s in case.assignments(dotted(item))]
+        rest = [case.of(other) for other in items if other is not item]
+        if rest and any(isinstance(b, ast.Constant) and b.value is None for b in begun):
+            start, inner = case.start(call), case.replacing(call.args[0], f"[{', '.join(rest)}]")
+            alone = case.of(call)[: inner.start - start] + inner.text
+            alone += case.of(call)[inner.end - start :]
+            if len(rest) == 1 and method(call).startswith(("cat", "concat")):
+                alone = rest[0]
+            name = case.of(item)
+            why = f"{name} is None at first: there is nothing yet to join."
+            yield case.replaced(call, f"{alone} if {name} is None else {case.of(call)}", why=why)
 
 
 def arrays_joined(case: Case, items: list[ast.expr]) -> Iterator[Proposal]:

@@ -24,6 +24,7 @@ from .nodes import (
     target_of,
     targets,
     value_of,
+    within,
 )
 from .text import Edit
 
@@ -655,8 +656,30 @@ def other_names(case: Case) -> Iterator[Proposal]:
                 saved = "The state was saved from a model that has"
                 why = f"{saved} {other} where this one has {name}."
                 yield case.replaced(call.args[0], new, why=why)
+        if not given:
+            yield from filtered_out(case, dotted(call.args[0]), missing)
         note = "Parameters that are not in the state keep their initial values."
         yield case.given(call, "strict", "False", note=note, weak=True)
+
+
+def filtered_out(case: Case, name: str, missing: list[str]) -> Iterator[Proposal]:
+    """Remove or add a prefix in {k: v for k, v in state.items() if k in own}, if no name of the
+    state passes the condition as it is.
+    """
+    texts = [value_of(n) for n in case.of_type(ast.Constant, everywhere=True)]
+    removed = [t for t in texts if isinstance(t, str) and t.endswith(".")] + ["module."]
+    added = dict.fromkeys(m[: m.index(".") + 1] for m in missing if "." in m)
+    for built in case.makers(name)[:1] if case.value(ast.Name(name, ast.Load())) == {} else ():
+        for part in within(built.value, ast.DictComp):
+            tests = [t for g in part.generators for t in g.ifs if isinstance(t, ast.Compare)]
+            places = [part.key, *(t.left for t in tests if case.of(t.left) == case.of(part.key))]
+            key = case.of(part.key)
+            forms = {f"{key}.removeprefix({t!r})": t for t in dict.fromkeys(removed)}
+            forms |= {f"{t!r} + {key}": t for t in added}
+            for form, prefix in forms.items() if len(places) > 1 else ():
+                edits = [case.replacing(p, form) for p in places]
+                why = f"No name passes the condition: they differ by {prefix!r}."
+                yield case.proposal(*edits, why=why)
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:

@@ -472,11 +472,13 @@ def _similar(
     case: Case, owner: str, node: ast.Attribute, call: ast.AST | None
 ) -> Iterator[Proposal]:
     """Use a name with similar spelling; softmax is given the last dimension."""
+    of_program = owner in [c.name for c in case.classes]
     for near in near_names(case, owner, node):
+        why = f"{owner} has no {node.attr}: it has {near}." if of_program else ""
         if near in ("softmax", "log_softmax") and isinstance(call, ast.Call):
             edits = [] if keyword(call, "dim") else [case.with_argument(call, "dim=-1")]
             yield case.proposal(case.renamed(node, near), *edits)
-        yield case.renamed_to(node, near)
+        yield case.renamed_to(node, near, why=why)
 
 
 def _of_numpy(

@@ -5,7 +5,7 @@ gradients.
 import ast
 from collections.abc import Iterator
 
-from .case import Case, Proposal, weight_of
+from .case import Case, Proposal, is_computed, weight_of
 from .cut_steps import IN_TORCH
 from .cuts import all_connected, without_no_grad
 from .dtypes import floating_creation
@@ -197,9 +197,20 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
         elif isinstance(held, list | tuple):
             copies = f"[v.detach().clone() for v in {text}]"
         yield case.replaced(node, copies)
+    yield from without_graphs(case)
     for built in case.of_type(ast.Assign, everywhere=True):
         if dotted(built.targets[0]).startswith("self.") and built.lineno != case.line:
             yield case.appended(built.value, ".detach()")
+
+
+def without_graphs(case: Case) -> Iterator[Proposal]:
+    """Write net.h = net.h.detach() before deepcopy(net), where a call of net stored h."""
+    for copied in [a for c in case.calls("deepcopy") for a in c.args[:1]]:
+        fields = getattr(case.value(copied), "fields", {})
+        held = [f"{case.of(copied)}.{name}" for name, v in fields.items() if is_computed(v)]
+        lines = [f"{name} = {name}.detach()" for name in held]
+        note = "The copy has the value of its last call, without the graph."
+        yield from case.change(case.before(case.statement, *lines) if lines else None, note=note)
 
 
 # ---- assignments ---------------------------------------------------------------------------------

@@ -19,12 +19,12 @@ from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
 from ..steps import (
+    computed_by,
     is_added_to_row,
     is_spread,
     is_weighted_by_row,
     operands,
     records,
-    records_behind,
 )
 from .case import Case, Proposal
 from .table import Kind, kinds
@@ -40,11 +40,14 @@ TIE = 0.4  # costs that differ by less differ only in ranks
 
 
 class Step(NamedTuple):
-    """One change: the error that it corrects, a sentence why that is raised, and a remark."""
+    """One change: the error that it corrects, a sentence why that is raised, and a remark; the
+    program before it.
+    """
 
     message: str
     why: str
     note: str
+    before: str
 
 
 class Correction(NamedTuple):
@@ -101,7 +104,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     if failure.type in ("SyntaxError", "IndentationError"):
         for source, why in repairs(reading.source, failure):
             if source != reading.source and parses(source):
-                yield Step(failure.message, why, ""), Proposal(source)
+                yield Step(failure.message, why, "", reading.source), Proposal(source)
         return
     for kind, match in kinds(failure.message):
         try:
@@ -110,7 +113,8 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
             return
         for proposal in proposed(kind, case):
             if parses(proposal.source):
-                yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
+                why = proposal.why or kind.why
+                yield Step(failure.message, why, proposal.note, reading.source), proposal
 
 
 UNDONE = re.compile(
@@ -143,11 +147,6 @@ def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
 def makes_matrix(record: Record) -> bool:
     """Whether an operation of a column and a row broadcasts both, which is seldom meant."""
     return is_spread(record) or is_added_to_row(record) or is_weighted_by_row(record)
-
-
-def computed_by(reading: Reading) -> Iterator[Record]:
-    """The grad_fns of the tensors that a program has named, and those before them."""
-    return records_behind(a.tensor.record for a in reading.trace.assignments if readable(a.tensor))
 
 
 def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:

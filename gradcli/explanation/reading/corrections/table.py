@@ -1,5 +1,6 @@
 """The table of errors that have corrections, read from `table.txt`: for each kind of error the
-function that proposes changes, the messages, and why PyTorch raises it.
+function that proposes changes, the messages, and why PyTorch raises it. In the latter \\1 stands for
+the first group of the message.
 """
 
 import re
@@ -51,7 +52,7 @@ def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
     for kind in table():
         match = kind.pattern.match(message)
         if match:
-            yield kind, match
+            yield kind._replace(why=match.expand(kind.why)), match
 
 
 READ = "gradcli read FILE finds where a program does that"
