@@ -642,6 +642,8 @@ HEADS = "F.scaled_dot_product_attention(x, x, x"
         (HEADS + ", attn_mask=torch.zeros(1, 2, 2))", (1, 1, 2, 2), False),
         (HEADS + ", attn_mask=x[0, 0] * 2)", (1, 1, 2, 2), False),
         (HEADS + ", attn_mask=x[0, 0] > 0)", (1, 1, 2, 2), True),
+        ("F.scaled_dot_product_attention(x, x[:1], x[:1])", (2, 1, 2, 2), False),
+        ("F.scaled_dot_product_attention(x[:, :1], x[:, :1], x)", (1, 2, 2, 2), False),
     ],
 )
 def test_attention_that_pytorch_differentiates_once(text, shape, once):

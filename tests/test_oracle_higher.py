@@ -411,6 +411,8 @@ MANY_HEADS = (
         ("F.scaled_dot_product_attention(x, x[:, :1], x[:, :1])", (1, 2, 2, 2)),
         ("F.scaled_dot_product_attention(x, x[:, :1], x[:, :1], enable_gqa=True)", (1, 2, 2, 2)),
         ("F.scaled_dot_product_attention(x, x, x.repeat(1, 1, 1, 2))", (1, 1, 2, 2)),
+        ("F.scaled_dot_product_attention(x, x[:1], x[:1])", (2, 1, 2, 2)),
+        ("F.scaled_dot_product_attention(x[:, :1], x[:, :1], x)", (1, 2, 2, 2)),
         *(
             (f"segment_reduce(x ** 2, '{reduce}', lengths=tensor([2, 1]))", (3,))
             for reduce in ("sum", "mean", "prod", "max", "min")

@@ -437,6 +437,7 @@ def test_dropout_between_layers_is_random():
         "torch.affine_grid_generator(torch.stack([a, b]), [2, 1, 3, 2], False)",
         "F.scaled_dot_product_attention(torch.stack([a, b, a + b, a - b])[None], "
         "torch.stack([b, a])[None], torch.stack([a, 2 * b])[None], enable_gqa=True)",
+        "F.scaled_dot_product_attention(torch.stack([a, b]), b[None], a[None], enable_gqa=True)",
         "a.type_as(b)",
         "a.real * b",
         "a.new_zeros(2, 3) + a",
