@@ -163,9 +163,9 @@ def formula(streams: Streams, options: Options) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
-    none. Shapes that had to be assumed are told on standard error. So is, beside plain lines, a
+    none. Shapes that had to be assumed are told on standard error. So is, beside lines and JSON, a
     formula that does not hold for any sizes, or is too long to be read, and an input that no
-    gradient flows to; other formats have these as notes.
+    gradient flows to; pages have these as notes.
 
     gradcli formula "softmax(x @ W, dim=1)"
     """
@@ -180,7 +180,7 @@ def formula(streams: Streams, options: Options) -> None:
     answer = replies.formulas(data, command_text(streams))
     format = format_of(streams, options)
     write(streams, render_formulas(answer, format, environment), options)
-    for _, remark in notes_on_lines(data) if format in ("plain", "terminal") else ():
+    for _, remark in notes_on_lines(data) if format in ("plain", "terminal", "json") else ():
         streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
     if assumed is not None:

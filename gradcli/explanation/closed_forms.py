@@ -21,7 +21,7 @@ from .blocks import (
 )
 from .data import Data
 from .formulas.formula_writer import UNREAD
-from .notes import DIVIDES, formulas_alone, unused
+from .notes import DIVIDES, divisions, formulas_alone, unused
 from .notes import as_data as notes_as_data
 from .question import with_question
 from .sections.outcome import notes
@@ -49,24 +49,21 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
 
 
 def as_data(data: Data) -> dict[str, Any]:
-    """The formula of each gradient by name of the input, and the notes on these, if any. An input
-    called notes has the place of these.
+    """The formula of each gradient by name of the input; and notes, if formulas divide by inputs
+    that may be 0, unless an input is called notes.
     """
     result: dict[str, Any] = {x.name: data.formula(x) for x in data.p.wrt}
-    about = notes_as_data(_notes(data))
-    if about:
-        result.setdefault("notes", about)
+    divided = divisions(data.w)
+    if divided:
+        result.setdefault("notes", notes_as_data(divided))
     return result
 
 
 def notes_on_lines(data: Data) -> list[tuple[str, str]]:
     """The notes on the lines that are shown. A derivation does not divide as closed forms do."""
     derived = is_derivation(data)
-    return [note for note in _notes(data) if note[0] != DIVIDES or not derived]
-
-
-def _notes(data: Data) -> list[tuple[str, str]]:
-    return [*unused(data.a), *formulas_alone(data.w)]
+    on_formulas = (n for n in formulas_alone(data.w) if n[0] != DIVIDES or not derived)
+    return [*unused(data.a), *on_formulas]
 
 
 def _lines(data: Data, named: bool) -> list[Line]:
