@@ -60,9 +60,7 @@ def formulas(data: "Data", command: str = "") -> Reply:
     """Closed forms of gradients only."""
     from .closed_forms import as_data, closed_forms
 
-    return Reply(
-        lambda use: [closed_forms(data, use, command)], lambda: as_data(data), keyed=False
-    )
+    return Reply(lambda use: [closed_forms(data, use, command)], lambda: as_data(data), keyed=False)
 
 
 def graph(a: "Analysis", command: str = "") -> Reply:

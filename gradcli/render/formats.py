@@ -155,7 +155,8 @@ def render_formulas(answer: Reply, format: str, environment: Environment) -> str
         from .tex.page import Page
 
         equations = aligned(lines, ROOM.get(environment.page))
-        notes = [Page(environment).note(b) for s in page.sections for b in s.blocks if isinstance(b, Note)]
+        blocks = [b for s in page.sections for b in s.blocks]
+        notes = [Page(environment).note(b) for b in blocks if isinstance(b, Note)]
         return as_page("\n\n".join([equations, *notes]), environment, page.command)
     if format == "terminal" and environment.color:
         from .terminal import render_lines

@@ -526,9 +526,9 @@ class Reach:
             for number in self.numbers:
                 with_pole = {n: f for n, f in self.formulas.items() if trial.has_pole(f, number)}
                 with np.errstate(all="ignore"):
-                    at_zero = with_pole and if_applicable(partial(trial.at_zero, number))
-                    for name, formula in with_pole.items() if at_zero else ():
-                        if np.any(at_zero.without_number(formula, name)):
+                    at_zero = if_applicable(partial(trial.at_zero, number)) if with_pole else None
+                    for name, formula in with_pole.items():
+                        if at_zero and np.any(at_zero.without_number(formula, name)):
                             result.setdefault(name, []).append(number)
         return result
 
