@@ -221,7 +221,7 @@ def _unmatched(
     m: Machine, wanted: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]
 ) -> str:
     """The part of a message that says which arguments do not match a signature. PyTorch takes the
-    last word of a parameter for its name: None for `Tensor min = None`, whose type is `Tensor min =`.
+    last word of a parameter for its name: None for `Tensor min = None`, of type `Tensor min =`.
     """
     known = [w.rpartition(" ")[2] for w in wanted]
     wrong = [n for n in named if n not in known[len(args) :]]

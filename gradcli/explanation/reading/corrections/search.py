@@ -14,7 +14,6 @@ from itertools import count
 from typing import NamedTuple
 
 from ....snippets.eager.tensor import Record, Tensor
-from ....snippets.eager.views import readable
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
