@@ -82,6 +82,7 @@ def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
     ]
     differing = contradicted(h.a, h.writer, chain(*products)) if moving else []
     about = about_the_problem(h.a, h.writer)
+    about += contradicted(h.a, h.writer, of_gradients(h.a, h.writer))
     return [*about, *differing, *hessian_not_differentiated(h.p), *ended(h.p)]
 
 

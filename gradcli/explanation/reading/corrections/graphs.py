@@ -77,7 +77,7 @@ def added_up(case: Case) -> str:
     before = {leaf for w in ways[:-1] if w.line != last.line for leaf in w.leaves}
     names = [last.called.get(leaf, "") for leaf in last.leaves if leaf in before]
     read = [f"{n}.grad" for n in names if n and case.reads_grad(n)]
-    return f"{' and '.join(read)}: the gradients of both losses add up." if read else ""
+    return f"{' and '.join(read)}: the gradients of both passes add up." if read else ""
 
 
 def freeing(case: Case) -> list[ast.Call]:

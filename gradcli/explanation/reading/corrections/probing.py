@@ -11,8 +11,8 @@ from ....snippets.python.values import Builtin, Machine
 from ....snippets.reading import Reading, read
 
 KINDS = (
-    *(ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare),
-    *(ast.Subscript, ast.Attribute, ast.ListComp, ast.DictComp),
+    *(ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute),
+    *(ast.ListComp, ast.DictComp),
 )
 KEEP = "keep()"  # the name of that function, which no program can use
 LOAD = ast.Load()

@@ -1,6 +1,6 @@
 """The table of errors that have corrections, read from `table.txt`: for each kind of error the
-function that proposes changes, the messages, and why PyTorch raises it. In the latter \\1 stands
-for the first group of the message.
+function that proposes changes, the messages, and why PyTorch raises it; \\1 in that sentence is the
+first group of the message.
 """
 
 import re
