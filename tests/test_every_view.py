@@ -74,7 +74,7 @@ def page(a):
 VIEWS = (narrow, short, plain, markdown, as_json, page)
 
 
-@pytest.mark.parametrize("example", swept(24, others=64, firsts=16))
+@pytest.mark.parametrize("example", swept(24, others=32, firsts=8))
 def test_every_example_is_shown(example):
     checks.run(example, explained(example))
 

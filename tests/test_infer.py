@@ -408,7 +408,7 @@ def test_what_labels_pick_is_not_made_to_know_its_shape():
     assert found["out"] == (*found["x"][:3], 2)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.sweep
 def test_a_search_that_finds_nothing_comes_to_an_end():
     with pytest.raises(GradcliError, match="tau needs a number for each reflection"):
         pose("kron(a, b) + householder_product(A, tau)")

@@ -609,7 +609,7 @@ def test_any_characters_are_understood_or_refused(text):
 
 
 @pytest.mark.sweep
-@settings(FUZZ, max_examples=15)
+@settings(FUZZ, max_examples=30)
 @given(st.sampled_from(VALID), st.sampled_from(WORDS), st.integers(0, 60))
 def test_what_can_be_posed_can_be_explained(text, added, place):
     at = place % (len(text) + 1)

@@ -78,11 +78,11 @@ def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
     """The notes on a Hessian."""
     moving = [t.x for t in h.p.tangents]
     products = [
-        of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving) for z in h.p.wrt
+        of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving)
+        for z in (h.p.wrt if moving else ())
     ]
-    differing = contradicted(h.a, h.writer, chain(*products)) if moving else []
+    differing = contradicted(h.a, h.writer, chain(of_gradients(h.a, h.writer), *products))
     about = about_the_problem(h.a, h.writer)
-    about += contradicted(h.a, h.writer, of_gradients(h.a, h.writer))
     return [*about, *differing, *hessian_not_differentiated(h.p), *ended(h.p)]
 
 
@@ -172,8 +172,8 @@ def formulas_alone(w: FormulaWriter) -> list[tuple[str, str]]:
 def on_formulas_of(
     sections: Collection[str], a: Analysis, w: FormulaWriter
 ) -> list[tuple[str, str]]:
-    """The notes that are shown without being asked for, beside sections with formulas that differ
-    from the gradient.
+    """The notes on the formulas in these sections, for an answer without a section of all notes:
+    where a formula differs from the gradient, and where it divides by an input.
     """
     shown = {"answer", "gradient", "grad"}.intersection(sections)
     result = contradicted(a, w, of_gradients(a, w)) if shown else []

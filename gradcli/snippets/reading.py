@@ -25,9 +25,9 @@ class Reading(NamedTuple):
     echo: str = ""
     imports: bool = False
 
-    def again(self, source: str) -> "Reading":
-        """Run another text with the same settings."""
-        return read(source, echo=self.echo, imports=self.imports)
+    def again(self, source: str, setting: "Setting | None" = None) -> "Reading":
+        """Run another text, or this one with a setting, in the same way."""
+        return read(source, echo=self.echo, imports=self.imports, setting=setting)
 
     @property
     def status(self) -> int:
@@ -67,13 +67,15 @@ class Setting(Protocol):
     the random seed in effect until the program sets one.
     """
 
-    start: int
+    start: int = 0
 
     def names(self) -> Mapping[str, Any]:
         """The additional names, created anew for each run."""
+        return {}
 
     def change(self, tree: ast.Module) -> ast.Module:
         """The syntax tree to run."""
+        return tree
 
 
 def read(
@@ -95,18 +97,10 @@ def read(
     return Reading(source, outcome, trace, echo, imports)
 
 
-class _OtherSeed:
+class _OtherSeed(Setting):
     """The setting for a program that starts with another random seed."""
 
     start = 1
-
-    def names(self) -> Mapping[str, Any]:
-        """No additional names."""
-        return {}
-
-    def change(self, tree: ast.Module) -> ast.Module:
-        """The tree as it is."""
-        return tree
 
 
 DRAWN = re.compile(r"\d\.\d{3}")  # a number that was most likely computed from random ones
@@ -121,9 +115,7 @@ def is_random(reading: Reading) -> bool:
         return reading.trace.unseeded
     if not outcome.stdout and not outcome.exception:
         return False
-    again = read(
-        reading.source, echo=reading.echo, imports=reading.imports, setting=_OtherSeed()
-    ).outcome
+    again = reading.again(reading.source, _OtherSeed()).outcome
     errors = [e and (e.message, e.line) for e in (outcome.exception, again.exception)]
     return outcome.stdout != again.stdout or errors[0] != errors[1]
 

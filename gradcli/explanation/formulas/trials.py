@@ -522,15 +522,18 @@ class Reach:
         `Trial.without_number`).
         """
         result: dict[str, list[str]] = {}
-        for trial in self.trials.first[:1]:
-            for number in self.numbers:
-                with_pole = {n: f for n, f in self.formulas.items() if trial.has_pole(f, number)}
-                with np.errstate(all="ignore"):
-                    at_zero = if_applicable(partial(trial.at_zero, number)) if with_pole else None
-                    for name, formula in with_pole.items():
-                        if at_zero and np.any(at_zero.without_number(formula, name)):
-                            result.setdefault(name, []).append(number)
+        for trial, number in product(self.trials.first[:1], self.numbers):
+            for name in self._undefined_at_zero(trial, number):
+                result.setdefault(name, []).append(number)
         return result
+
+    def _undefined_at_zero(self, trial: Trial, number: str) -> list[str]:
+        with_pole = {n: f for n, f in self.formulas.items() if trial.has_pole(f, number)}
+        with np.errstate(all="ignore"):
+            at_zero = if_applicable(partial(trial.at_zero, number)) if with_pole else None
+            if at_zero is None:
+                return []
+            return [n for n, f in with_pole.items() if np.any(at_zero.without_number(f, n))]
 
     def _trials_for(self, name: str) -> list[Trial]:
         return self.trials.here if name in self.failing_elsewhere else self.trials.signed

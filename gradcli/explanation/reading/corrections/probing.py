@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....snippets.python.values import Builtin, Machine
-from ....snippets.reading import Reading, read
+from ....snippets.reading import Reading, Setting
 
 KINDS = (
     *(ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute),
@@ -41,14 +41,12 @@ def _is_read(node: ast.expr) -> bool:
 def probed(reading: Reading, places: Iterable[Place]) -> Mapping[Place, Any]:
     """The last value of each expression at these positions."""
     watch = _Watch(places)
-    read(reading.source, echo=reading.echo, imports=reading.imports, setting=watch)
+    reading.again(reading.source, watch)
     return watch.values
 
 
-class _Watch:
+class _Watch(Setting):
     """The setting for a program in which expressions are observed."""
-
-    start = 0
 
     def __init__(self, places: Iterable[Place]):
         self.values: dict[Place, Any] = {}
